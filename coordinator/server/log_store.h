@@ -48,7 +48,8 @@ class LogStore {
   std::string worker_of(const StepRef& ref) const;
   void end_step(uint64_t step);
 
-  // Takes what is new of a lease's text that begins at `offset`; says where to go on.
+  // Takes what is new of a lease's text that begins at `offset`; says where to go on. The end of a
+  // text is the end of a line.
   // invalid_argument: a gap; not_found: no job waits for the step, or nobody was given this lease;
   // storage: the disk is full.
   Result<uint64_t> append(const StepRef& ref, uint64_t offset, std::string_view text);

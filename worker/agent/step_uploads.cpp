@@ -14,6 +14,14 @@ constexpr milliseconds kCollect{300};
 constexpr size_t kMaxLogBytes = size_t{1} << 20;  // that wait for an absent coordinator
 constexpr size_t kLogPiece = 256 * 1024;
 
+// The next piece of a log: whole lines (what the farm is sent it ends as a line), but for a line
+// that is longer than a piece.
+std::string_view next_piece(std::string_view text) {
+  if (text.size() <= kLogPiece) return text;
+  const size_t end = text.rfind('\n', kLogPiece - 1);
+  return text.substr(0, end == std::string_view::npos ? kLogPiece : end + 1);
+}
+
 }  // namespace
 
 StepUploads::StepUploads(const FarmAddress& address, StepRef ref, std::function<bool()> cancelled)
@@ -95,9 +103,10 @@ void StepUploads::send_timings(const std::vector<RunnerTiming>& timings) {
   if (!sent.ok()) log_warning("timings were not stored: " + sent.error().message);
 }
 
-void StepUploads::send_log(const std::string& text) {
-  for (size_t from = 0; from < text.size(); from += kLogPiece) {
-    const std::string piece = text.substr(from, kLogPiece);
+void StepUploads::send_log(std::string_view text) {
+  while (!text.empty()) {
+    const std::string piece(next_piece(text));
+    text.remove_prefix(piece.size());
     const auto sent =
         farm_.call([&](Client& client) { return client.append_log(ref_, log_offset_, piece); });
     if (!sent.ok()) return log_warning("a step's log was not stored: " + sent.error().message);

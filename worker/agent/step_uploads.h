@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <string_view>
 #include <thread>
 
 #include "worker/agent/farm_connection.h"
@@ -29,7 +30,7 @@ class StepUploads {
  private:
   void run();
   void send_timings(const std::vector<RunnerTiming>& timings);
-  void send_log(const std::string& text);
+  void send_log(std::string_view text);
 
   const StepRef ref_;
   const std::function<bool()> cancelled_;

@@ -138,8 +138,8 @@ TEST(Agent, LosesNoTimingWhenItIsKilled) {
   EXPECT_GE(view->targets[0].timings_reused, measured - measured / 4);
 }
 
-// A long log travels in pieces: none is lost, repeated or out of order. What is said after a pause
-// travels by itself, behind pieces of any size.
+// A long log travels in pieces: no line is lost, repeated, cut or out of order. What is said after
+// a pause travels by itself, behind pieces of any size.
 TEST(Agent, BringsALongLogInOrder) {
   constexpr int kLines = 6000;
   const SmallFarm farm;
@@ -158,7 +158,7 @@ TEST(Agent, BringsALongLogInOrder) {
   }
   size_t at = 0;
   for (int i = 0; i < kLines; ++i) {
-    const std::string line = "loud line " + std::to_string(i) + " .";
+    const std::string line = "loud line " + std::to_string(i) + " " + std::string(100, '.') + "\n";
     at = log.find(line, at);
     ASSERT_NE(at, std::string::npos) << line << " is not behind the line before";
     ++at;
