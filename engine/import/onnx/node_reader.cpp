@@ -11,6 +11,9 @@ namespace {
 // (NonZero of a constant). Larger results are the constant folding pass's business.
 constexpr int64_t kMaxFoldedInput = int64_t{1} << 22;
 constexpr int64_t kMaxFoldedOutput = int64_t{1} << 21;
+// Nodes of fewer elements have a budget of their own: grids of indices must not use up what the
+// shapes behind them need.
+constexpr int64_t kFewElements = int64_t{1} << 14;
 
 // Of the whole graph: unrolled layers and loops make many nodes of one.
 constexpr int32_t kMaxGraphNodes = 1 << 20;
@@ -245,8 +248,9 @@ std::optional<std::vector<Tensor>> NodeReader::fold(const Op& op,
     made += volume(t.dims);
   }
   elements += made;
-  if (made > kMaxFoldedOutput || elements > budget_.elements) return std::nullopt;
-  budget_.elements -= elements;
+  int64_t& budget = elements <= kFewElements ? budget_.few_elements : budget_.elements;
+  if (made > kMaxFoldedOutput || elements > budget) return std::nullopt;
+  budget -= elements;
   auto results = run_reference(op, tensors);
   if (results) return std::move(*results);
   fail(results.error());

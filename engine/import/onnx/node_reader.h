@@ -23,6 +23,7 @@ namespace enginery {
 // What nodes may still cost during import; hostile models run out, real ones do not.
 struct FoldBudget {
   int64_t elements = int64_t{1} << 25;        // computed by folding
+  int64_t few_elements = int64_t{1} << 25;    // the same, by nodes of few elements: sizes, places
   int64_t constant_bytes = int64_t{1} << 29;  // made by readers: masks, grids, waves
   int64_t edges = int64_t{1} << 24;           // inputs of the nodes that readers add
 };

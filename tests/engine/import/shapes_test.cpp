@@ -101,6 +101,26 @@ TEST(ImportShapes, ShapeArithmeticIsComputedWhileReading) {
   EXPECT_EQ(imported->graph.live_node_count(), 1);
 }
 
+// As PyTorch writes an assignment to slices: grids of indices by the million use up what may be
+// folded to the last element, and the places of a later one (Longformer's second layer) are sizes
+// all the same.
+TEST(ImportShapes, ShapesAreKnownBehindLargeGrids) {
+  ModelBuilder m;
+  m.input("x", {2, 12}).output("y").output("last");
+  m.ints("many", {(1 << 20) - 65}).ints("one", {1}).ints("axis", {1});
+  for (int i = 0; i < 40; ++i) m.node("ConstantOfShape", {"many"}, {"grid" + std::to_string(i)});
+  m.node("Identity", {"grid39"}, {"last"});
+  m.node("Shape", {"x"}, {"shape"}).node("Gather", {"shape", "one"}, {"length"});
+  m.node("ConstantOfShape", {"length"}, {"zeros"}).node("Cos", {"zeros"}, {"ones"});
+  m.node("NonZero", {"ones"}, {"row"}).node("Transpose", {"row"}, {"column"});
+  m.node("Squeeze", {"column", "axis"}, {"places"});
+  m.node("Gather", {"x", "places"}, {"y"}, {{"axis", 1}});
+  auto imported = m.import();
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  EXPECT_EQ(dims_of(*imported), (Dims{2, 12}));
+  EXPECT_EQ(imported->graph.constant(imported->graph.outputs()[1]), nullptr) << "no limit was met";
+}
+
 TEST(ImportShapes, InitialisersListedAsInputsAreConstants) {
   ModelBuilder m = small_convolution();
   m.input("w", {3, 2, 3, 3});
