@@ -245,6 +245,10 @@ std::vector<ProblemRow> conformance_problems() {
       {"reduce_log_sum_exp_apart", "K/K",
        "reduce kind=log_sum_exp axes=[0,2] keep_dims=false | float32[3x5x70x9]"},
       {"reduce_prod", "K/K", "reduce kind=prod axes=[1] keep_dims=false | float32[5x6x3]"},
+      {"reduce_sum_int64", "K/K", "reduce kind=sum axes=[1] keep_dims=false | int64[5x300]"},
+      {"reduce_prod_int32", "K/K", "reduce kind=prod axes=[0,2] keep_dims=true | int32[3x5x2]"},
+      {"reduce_max_int64", "K/K", "reduce kind=max axes=[0] keep_dims=false | int64[24x70]"},
+      {"reduce_min_int32", "K/K", "reduce kind=min axes=[] keep_dims=false | int32[9x300]"},
       {"reduce_min_middle", "K/K", "reduce kind=min axes=[1] keep_dims=false | float32[5x9x130]"},
 
       {"softmax_rows", "K/K", "softmax axis=-1 | float32[37x21]"},

@@ -250,6 +250,20 @@ inline float __shfl_xor_sync(unsigned, float v, int mask) {
   __syncwarp();
   return other;
 }
+inline int __shfl_xor_sync(unsigned all, int v, int mask) {
+  float bits;
+  std::memcpy(&bits, &v, sizeof v);
+  bits = __shfl_xor_sync(all, bits, mask);
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+inline long long __shfl_xor_sync(unsigned all, long long v, int mask) {
+  int halves[2];
+  std::memcpy(halves, &v, sizeof v);
+  for (int& half : halves) half = __shfl_xor_sync(all, half, mask);
+  std::memcpy(&v, halves, sizeof v);
+  return v;
+}
 // Lanes below `delta` keep their own.
 inline float __shfl_up_sync(unsigned, float v, unsigned delta) {
   emulator::Lanes& lanes = emulator::lanes();

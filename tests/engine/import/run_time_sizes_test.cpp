@@ -193,5 +193,48 @@ TEST(RunTimeSizes, RefusesWhatHasNoRuleByName) {
   EXPECT_TRUE(contains(why_refused(fixed), "reshape: the size of dimension 0"));
 }
 
+// x [6] split into as many elements as are positive, as p, and the others, as q.
+ModelBuilder split_by_signs() {
+  ModelBuilder m(13);
+  m.input("x", {6}).output("y").weights("zero", {}, {0}).ints("six", {6});
+  m.node("Greater", {"x", "zero"}, {"flags"}).node("Cast", {"flags"}, {"ones"}, {{"to", kInt64}});
+  m.node("ReduceSum", {"ones"}, {"first"}).node("Sub", {"six", "first"}, {"second"});
+  m.node("Concat", {"first", "second"}, {"sizes"}, {{"axis", 0}});
+  m.node("Split", {"x", "sizes"}, {"p", "q"}, {{"axis", 0}});
+  return m;
+}
+
+TEST(RunTimeSizes, ASplitIntoSizesThatARunTells) {
+  ModelBuilder first = split_by_signs();
+  first.node("Neg", {"p"}, {"y"});
+  expect_floats(output_of(first, {1, 2, -1, 3, -4, -5}), {3}, {-1, -2, 1});
+  expect_floats(output_of(first, {-1, -1, -1, -1, -1, -1}), {0}, {});
+  ModelBuilder second = split_by_signs();
+  second.node("Neg", {"q"}, {"y"});
+  expect_floats(output_of(second, {1, 2, -1, 3, -4, -5}), {3}, {-3, 4, 5});
+  expect_floats(output_of(second, {1, 2, 3, 4, 5, 6}), {0}, {});
+}
+
+// As a mixture of experts ends: the parts joined again have the size of the whole.
+TEST(RunTimeSizes, PartsOfASplitJoinedAgainAreWhole) {
+  ModelBuilder m = split_by_signs();
+  m.node("Neg", {"p"}, {"r"}).node("Concat", {"r", "q"}, {"y"}, {{"axis", 0}});
+  const auto imported = m.import();
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  EXPECT_TRUE(imported->graph.run_time_sizes.empty());
+  expect_floats(output_of(m, {1, 2, -1, 3, -4, -5}), {6}, {-1, -2, 1, 3, -4, -5});
+  expect_floats(output_of(m, {-1, -2, -3, -4, -5, -6}), {6}, {-1, -2, -3, -4, -5, -6});
+  expect_floats(output_of(m, {1, 2, 3, 4, 5, 6}), {6}, {-1, -2, -3, -4, -5, -6});
+  ModelBuilder turned = split_by_signs();
+  turned.node("Concat", {"q", "p"}, {"y"}, {{"axis", 0}});
+  expect_floats(output_of(turned, {1, 2, -1, 3, -4, -5}), {6}, {3, -4, -5, 1, 2, -1});
+}
+
+TEST(RunTimeSizes, ASplitThatARunTellsNeedsAsManySizesAsParts) {
+  ModelBuilder m = split_by_signs();
+  m.node("Split", {"x", "first"}, {"y", "z"}, {{"axis", 0}});
+  EXPECT_TRUE(contains(why_refused(m), "a run tells the sizes of the parts")) << why_refused(m);
+}
+
 }  // namespace
 }  // namespace enginery::test

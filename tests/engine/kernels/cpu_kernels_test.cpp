@@ -21,6 +21,36 @@ TEST_P(CpuKernelsTest, HaveTheWidthOfTheirRegisters) {
   EXPECT_EQ(kernels().width, width);
 }
 
+// Rows as long as vectors and longer, and columns; sums and products wrap.
+TEST_P(CpuKernelsTest, ReduceIntegersExactly) {
+  for (const int64_t size : {1, 3, 40}) {
+    std::vector<int64_t> x(static_cast<size_t>(2 * size), INT64_MAX - 5);
+    x[0] = -9;
+    std::vector<int64_t> rows(2), columns(2);
+    const auto reduce = [&](CpuReduction kind) {
+      kernels().reduce({x.data(), rows.data(), 2, size, 1, kind, NumberType::int64});
+      kernels().reduce({x.data(), columns.data(), 1, size, 2, kind, NumberType::int64});
+    };
+    const auto wrapped_sum = [&](bool with_nine, int64_t others) {
+      const uint64_t sum = static_cast<uint64_t>(others) * static_cast<uint64_t>(INT64_MAX - 5);
+      return static_cast<int64_t>(with_nine ? sum - 9 : sum);
+    };
+    reduce(CpuReduction::sum);
+    EXPECT_EQ(rows, (std::vector{wrapped_sum(true, size - 1), wrapped_sum(false, size)})) << size;
+    EXPECT_EQ(columns, rows) << size;
+    reduce(CpuReduction::min);
+    EXPECT_EQ(rows, (std::vector<int64_t>{-9, INT64_MAX - 5})) << size;
+    EXPECT_EQ(columns, rows) << size;
+    reduce(CpuReduction::max);
+    EXPECT_EQ(rows, (std::vector<int64_t>{size == 1 ? -9 : INT64_MAX - 5, INT64_MAX - 5})) << size;
+    EXPECT_EQ(columns, rows) << size;
+  }
+  const std::vector<int32_t> x{3, -7, 11, 1 << 20, 1 << 20, 1};
+  std::vector<int32_t> out(2);
+  kernels().reduce({x.data(), out.data(), 2, 3, 1, CpuReduction::prod, NumberType::int32});
+  EXPECT_EQ(out, (std::vector<int32_t>{-231, 0}));
+}
+
 TEST_P(CpuKernelsTest, ReduceRowsOfAnyLength) {
   for (int64_t size = 1; size <= 70; ++size) {
     const std::vector<float> in = values(3 * size);

@@ -73,7 +73,7 @@ TEST_P(CpuKernelsTest, AddUpRowsAndColumnsBothWays) {
       for (const bool reverse : {false, true}) {
         std::vector<float> out(x.size());
         kernels().scan(
-            {x.data(), out.data(), 2, kSize, inner, ScanType::float32, exclusive, reverse});
+            {x.data(), out.data(), 2, kSize, inner, NumberType::float32, exclusive, reverse});
         for (int64_t lane = 0; lane < 2 * inner; ++lane) {
           double sum = 0;
           for (int64_t step = 0; step < kSize; ++step) {

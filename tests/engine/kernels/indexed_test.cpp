@@ -1,6 +1,8 @@
 // Kernels that read and write at indices, on every instruction set of this machine.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/kernels/cpu/isa/moving/gather_elements.h"
 #include "engine/kernels/cpu/isa/moving/gather_nd.h"
 #include "engine/kernels/cpu/isa/moving/scatter_elements.h"
@@ -103,6 +105,51 @@ TEST_P(CpuKernelsTest, KeepTheLastOfTwoElementsForOnePlace) {
   for (size_t i = 0; i < indices.size(); ++i)
     expected[static_cast<size_t>((indices[i] + 6) % 6)] = updates[i];
   EXPECT_EQ(out, expected);
+}
+
+// Short rows, and rows that a team shares: three updates, of which two meet, and the first one is
+// for a place of its own.
+TEST_P(CpuKernelsTest, CombineEveryRowForOnePlace) {
+  for (const int64_t row : {1, 9, 20000}) {
+    const std::vector<float> x = values(4 * 6 * row), updates = values(3 * row, 2);
+    const std::vector<int64_t> pairs{0, 1, 3, 5, -1, -1};
+    std::vector<float> out(x.size());
+    const auto scatter = [&](Combining kind) {
+      kernels().scatter_nd({x.data(), updates.data(), out.data(),
+                            std::ssize(x) * int64_t{sizeof(float)}, rows_of_planes(pairs, row),
+                            kind, NumberType::float32});
+    };
+    const auto second = [&](int64_t column) { return at(updates, row + column); };
+    const auto third = [&](int64_t column) { return at(updates, 2 * row + column); };
+    scatter(Combining::add);
+    for (int64_t i = 0; i < row; ++i) {
+      ASSERT_EQ(at(out, row + i), at(x, row + i) + at(updates, i)) << row;
+      ASSERT_EQ(at(out, 23 * row + i), at(x, 23 * row + i) + second(i) + third(i)) << row;
+      ASSERT_EQ(at(out, 22 * row + i), at(x, 22 * row + i)) << row;
+    }
+    scatter(Combining::max);
+    for (int64_t i = 0; i < row; ++i)
+      ASSERT_EQ(at(out, 23 * row + i), std::max({at(x, 23 * row + i), second(i), third(i)})) << row;
+  }
+}
+
+TEST_P(CpuKernelsTest, CombineIntegersThatWrap) {
+  const std::vector<int32_t> x{INT32_MAX, 7, INT32_MIN}, updates{1, 3, 2};
+  const std::vector<int64_t> indices{0, 1, 2};
+  std::vector<int32_t> out(3);
+  ScatterElementsArguments s{
+      x.data(),       updates.data(),   out.data(), 12, {indices.data(), true, 4, 3, 1, {}},
+      Combining::add, NumberType::int32};
+  s.to.over.loops = 1;
+  s.to.over.extent[0] = 3;
+  kernels().scatter_elements(s);
+  EXPECT_EQ(out, (std::vector<int32_t>{INT32_MIN, 10, INT32_MIN + 2}));
+  s.kind = Combining::mul;
+  kernels().scatter_elements(s);
+  EXPECT_EQ(out, (std::vector<int32_t>{INT32_MAX, 21, 0}));
+  s.kind = Combining::min;
+  kernels().scatter_elements(s);
+  EXPECT_EQ(out, (std::vector<int32_t>{1, 3, INT32_MIN}));
 }
 
 }  // namespace

@@ -25,10 +25,43 @@ std::vector<int64_t> equal_parts(NodeReader& node, int64_t size, int64_t parts) 
   return sizes;
 }
 
+// Sizes that a run tells, as of what each expert of a mixture gets: every part has room for all of
+// x, its own elements in front.
+void split_as_told(NodeReader& node, ValueId x, int64_t axis, ValueId sizes) {
+  OpenAxes& open = node.open_axes();
+  const auto parts = static_cast<int64_t>(node.output_count());
+  const int64_t size = node.size(x, axis, "the size that is split");
+  if (!open.of(x).axes.empty() || node.dims(sizes) != Dims{parts})
+    return node.refuse("a run tells the sizes of the parts, and it has no rule for such an input");
+  const ValueId zero = node.ints_constant({0}), most = node.ints_constant({size});
+  sizes = node.add(Binary{BinaryKind::max}, {sizes, zero});
+  sizes = node.add(Binary{BinaryKind::min}, {sizes, most});
+  const ValueId ends = node.add(CumSum{}, {sizes, zero}),
+                starts = node.add(Binary{BinaryKind::sub}, {ends, sizes}),
+                last = node.ints_constant({size - 1}), places = counting(node, size);
+  OpenAxes::Parts counts;
+  for (int64_t i = 0; i < parts; ++i) {
+    const ValueId which = node.constant(Tensor::scalar(i)),
+                  start = node.add(Gather{0}, {starts, which}),
+                  count = node.add(Gather{0}, {sizes, which});
+    ValueId at = node.add(Binary{BinaryKind::add}, {places, start});
+    at = node.add(Binary{BinaryKind::min}, {at, last});
+    const ValueId part = node.add(Gather{axis}, {x, at});
+    if (!node.ok()) return;
+    open.add_count(count, size);
+    open.add(part, {{{axis, count}}, false});
+    counts.emplace_back(size, count);
+    node.result(part, static_cast<size_t>(i));
+  }
+  open.splits[counts] = sizes;
+}
+
 void read_split(NodeReader& node) {
   const ValueId x = node.input(0);
   Split op{node.axis(node.integer("axis", 0), node.rank(x))};
   const int64_t parts = node.integer("num_outputs", static_cast<int64_t>(node.output_count()));
+  if (node.has_input(1) && !node.constant(node.input(1)))
+    return split_as_told(node, x, op.axis, as_int64(node, node.input(1)));
   if (node.has_input(1))
     op.sizes = node.ints(node.input(1), "the sizes of the parts");
   else if (node.has("split"))

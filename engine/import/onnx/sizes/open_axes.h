@@ -47,6 +47,9 @@ class OpenAxes {
   std::unordered_map<ValueId, std::vector<ValueId>> found;
   using Parts = std::vector<std::pair<int64_t, ValueId>>;
   std::map<Parts, ValueId> joined;
+  // What was split as a run tells, into parts of these sizes (int64 [n]), each with room for all of
+  // it: joined again, the parts are as long as it was.
+  std::map<Parts, ValueId> splits;
 
   void remove(ValueId v) { values_.erase(v); }  // all of it counts
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "engine/import/onnx/sizes/open_steps.h"
 #include "engine/import/onnx/sizes/rewrite_scatter.h"
@@ -319,9 +320,27 @@ class Rewriter : private OpenSteps {
       parts.emplace_back(size(part, axis), open_.count(part, axis));
       whole.push_back(closed(part));
     }
-    const ValueId all = steps_.add(op, whole), at = places_in(parts, axis);
+    const auto split = open_.splits.find(parts);
+    const ValueId all = steps_.add(op, whole),
+                  at = split == open_.splits.end()
+                           ? places_in(parts, axis)
+                           : places_of_split(split->second, size(inputs_[0], axis));
     out.values = {steps_.add(Gather{axis}, {all, at})};
     return {};
+  }
+
+  // Where each of the `length` elements that were split stands in the whole: as far behind its own
+  // place as the parts before its own have room beyond their sizes.
+  ValueId places_of_split(ValueId sizes, int64_t length) {
+    std::vector<int64_t> own(static_cast<size_t>(length));
+    std::iota(own.begin(), own.end(), int64_t{0});
+    const ValueId places = ints(own), ends = steps_.add(CumSum{}, {sizes, ints({0})}),
+                  room = steps_.add(Binary{BinaryKind::sub}, {scalar(length), sizes}),
+                  column = steps_.add(Reshape{}, {places, ints({length, 1})}),
+                  lies_before = steps_.add(Binary{BinaryKind::less}, {column, ends}),
+                  beyond = steps_.add(Where{}, {lies_before, scalar(0), room}),
+                  shifts = steps_.add(Reduce{ReduceKind::sum, {1}, false}, {beyond});
+    return steps_.add(Binary{BinaryKind::add}, {places, shifts});
   }
 
   // Where the parts' elements that count stand in the whole; for parts of equal counts the same.

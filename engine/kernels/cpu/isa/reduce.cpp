@@ -2,38 +2,46 @@
 // others by adding rows. Reads each element once, for log_sum_exp twice. A global average over a
 // channels-last picture is [n, h * w, channels].
 #include "engine/kernels/cpu/isa/reduce.h"
-#include "engine/kernels/cpu/isa/simd.h"
+#include "engine/kernels/cpu/isa/numbers.h"
 
 namespace enginery {
 namespace {
 
-template <CpuReduction kKind>
-inline float joined(float acc, float x) {
-  if (kKind == CpuReduction::max) return larger(acc, x);
-  if (kKind == CpuReduction::min) return smaller(acc, x);
-  if (kKind == CpuReduction::sum_square) return acc + x * x;
-  if (kKind == CpuReduction::prod) return acc * x;
-  if (kKind == CpuReduction::l1) return acc + __builtin_fabsf(x);
-  return acc + x;
+template <CpuReduction kKind, typename T>
+inline T joined(T acc, T x) {
+  if constexpr (kKind == CpuReduction::max) return larger(acc, x);
+  if constexpr (kKind == CpuReduction::min) return smaller(acc, x);
+  if constexpr (kKind == CpuReduction::sum_square) return acc + x * x;
+  if constexpr (kKind == CpuReduction::prod) return product_of(acc, x);
+  if constexpr (kKind == CpuReduction::l1) return acc + __builtin_fabsf(x);
+  return sum_of(acc, x);
 }
 
-template <CpuReduction kKind>
-constexpr float first() {
-  if (kKind == CpuReduction::max) return -__builtin_inff();
-  if (kKind == CpuReduction::min) return __builtin_inff();
-  if (kKind == CpuReduction::prod) return 1;
-  return 0;
+template <CpuReduction kKind, typename T>
+constexpr T first() {
+  if (kKind == CpuReduction::max) return Numbers<T>::kLeast;
+  if (kKind == CpuReduction::min) return Numbers<T>::kMost;
+  return static_cast<T>(kKind == CpuReduction::prod ? 1 : 0);
 }
 
-template <CpuReduction kKind>
-float reduce_row(const float* in, int64_t size) {
-  float lanes[kWidth * 2];
-  for (int i = 0; i < 2 * kWidth; ++i) lanes[i] = first<kKind>();
+// A sum of floats times `factor`, by which it becomes a mean.
+inline float weighed(float v, float factor) {
+  return v * factor;
+}
+template <typename T>
+inline T weighed(T v, float) {
+  return v;
+}
+
+template <CpuReduction kKind, typename T>
+T reduce_row(const T* in, int64_t size) {
+  T lanes[kWidth * 2];
+  for (int i = 0; i < 2 * kWidth; ++i) lanes[i] = first<kKind, T>();
   int64_t s = 0;
   for (; s + 2 * kWidth <= size; s += 2 * kWidth) {
     for (int i = 0; i < 2 * kWidth; ++i) lanes[i] = joined<kKind>(lanes[i], in[s + i]);
   }
-  float total = first<kKind>();
+  T total = first<kKind, T>();
   for (; s < size; ++s) total = joined<kKind>(total, in[s]);
   // Lanes hold sums already, of squares or sizes.
   constexpr bool kAdds = kKind == CpuReduction::sum_square || kKind == CpuReduction::l1;
@@ -44,22 +52,21 @@ float reduce_row(const float* in, int64_t size) {
 
 constexpr int64_t kReduceBlock = 64;
 
-template <CpuReduction kKind>
-void reduce_columns(const float* in, float* out, int64_t size, int64_t inner, int64_t width,
-                    float factor) {
-  float acc[kReduceBlock];
+template <CpuReduction kKind, typename T>
+void reduce_columns(const T* in, T* out, int64_t size, int64_t inner, int64_t width, float factor) {
+  T acc[kReduceBlock];
   if (width == kReduceBlock) {
-    for (int i = 0; i < kReduceBlock; ++i) acc[i] = first<kKind>();
+    for (int i = 0; i < kReduceBlock; ++i) acc[i] = first<kKind, T>();
     for (int64_t s = 0; s < size; ++s) {
       for (int i = 0; i < kReduceBlock; ++i) acc[i] = joined<kKind>(acc[i], in[s * inner + i]);
     }
   } else {
-    for (int64_t i = 0; i < width; ++i) acc[i] = first<kKind>();
+    for (int64_t i = 0; i < width; ++i) acc[i] = first<kKind, T>();
     for (int64_t s = 0; s < size; ++s) {
       for (int64_t i = 0; i < width; ++i) acc[i] = joined<kKind>(acc[i], in[s * inner + i]);
     }
   }
-  for (int64_t i = 0; i < width; ++i) out[i] = acc[i] * factor;
+  for (int64_t i = 0; i < width; ++i) out[i] = weighed(acc[i], factor);
 }
 
 // log(sum of e^x) of one row, its maximum taken out first.
@@ -84,17 +91,19 @@ void log_sum_exp_columns(const float* in, float* out, int64_t size, int64_t inne
     out[i] = __builtin_isfinite(peak[i]) ? peak[i] + __builtin_logf(total[i]) : peak[i];
 }
 
-template <CpuReduction kKind>
+template <CpuReduction kKind, typename T>
 void reduce_all(const ReduceArguments& a, float factor) {
+  const T* from = static_cast<const T*>(a.in);
+  T* to = static_cast<T*>(a.out);
   bool parallel = a.outer * a.size * a.inner > 2 * kMinParallelWork;
   if (a.inner == 1) {
 #pragma omp parallel for schedule(static) if (parallel)
     for (int64_t o = 0; o < a.outer; ++o) {
-      const float* row = a.in + o * a.size;
+      const T* row = from + o * a.size;
       if constexpr (kKind == CpuReduction::log_sum_exp)
-        a.out[o] = log_sum_exp_row(row, a.size);
+        to[o] = log_sum_exp_row(row, a.size);
       else
-        a.out[o] = reduce_row<kKind>(row, a.size) * factor;
+        to[o] = weighed(reduce_row<kKind>(row, a.size), factor);
     }
     return;
   }
@@ -102,8 +111,8 @@ void reduce_all(const ReduceArguments& a, float factor) {
 #pragma omp parallel for schedule(static) if (parallel)
   for (int64_t task = 0; task < a.outer * blocks; ++task) {
     int64_t o = task / blocks, i = task % blocks * kReduceBlock;
-    const float* in = a.in + o * a.size * a.inner + i;
-    float* out = a.out + o * a.inner + i;
+    const T* in = from + o * a.size * a.inner + i;
+    T* out = to + o * a.inner + i;
     const int64_t width = least(kReduceBlock, a.inner - i);
     if constexpr (kKind == CpuReduction::log_sum_exp)
       log_sum_exp_columns(in, out, a.size, a.inner, width);
@@ -112,26 +121,37 @@ void reduce_all(const ReduceArguments& a, float factor) {
   }
 }
 
+// The kinds that every type has.
+template <typename T>
+void reduce_numbers(const ReduceArguments& a) {
+  switch (a.kind) {
+    case CpuReduction::max:
+      return reduce_all<CpuReduction::max, T>(a, 1);
+    case CpuReduction::min:
+      return reduce_all<CpuReduction::min, T>(a, 1);
+    case CpuReduction::prod:
+      return reduce_all<CpuReduction::prod, T>(a, 1);
+    default:
+      return reduce_all<CpuReduction::sum, T>(a, 1);
+  }
+}
+
 }  // namespace
 
 void ENGINERY_KERNEL(reduce)(const ReduceArguments& a) {
+  if (a.type == NumberType::int32) return reduce_numbers<int32_t>(a);
+  if (a.type == NumberType::int64) return reduce_numbers<int64_t>(a);
   switch (a.kind) {
-    case CpuReduction::sum:
-      return reduce_all<CpuReduction::sum>(a, 1);
     case CpuReduction::mean:
-      return reduce_all<CpuReduction::sum>(a, 1.0f / static_cast<float>(a.size));
-    case CpuReduction::max:
-      return reduce_all<CpuReduction::max>(a, 1);
-    case CpuReduction::min:
-      return reduce_all<CpuReduction::min>(a, 1);
+      return reduce_all<CpuReduction::sum, float>(a, 1.0f / static_cast<float>(a.size));
     case CpuReduction::sum_square:
-      return reduce_all<CpuReduction::sum_square>(a, 1);
-    case CpuReduction::prod:
-      return reduce_all<CpuReduction::prod>(a, 1);
+      return reduce_all<CpuReduction::sum_square, float>(a, 1);
     case CpuReduction::l1:
-      return reduce_all<CpuReduction::l1>(a, 1);
+      return reduce_all<CpuReduction::l1, float>(a, 1);
     case CpuReduction::log_sum_exp:
-      return reduce_all<CpuReduction::log_sum_exp>(a, 1);
+      return reduce_all<CpuReduction::log_sum_exp, float>(a, 1);
+    default:
+      return reduce_numbers<float>(a);
   }
 }
 

@@ -62,11 +62,11 @@ void scan_all(const ScanArguments& a) {
 
 void ENGINERY_KERNEL(scan)(const ScanArguments& a) {
   switch (a.type) {
-    case ScanType::float32:
+    case NumberType::float32:
       return scan_all<float, double>(a);
-    case ScanType::int32:
+    case NumberType::int32:
       return scan_all<int32_t, uint32_t>(a);
-    case ScanType::int64:
+    case NumberType::int64:
       return scan_all<int64_t, uint64_t>(a);
   }
 }

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-namespace enginery {
+#include "engine/kernels/cpu/isa/number_type.h"
 
-enum class ScanType : int { float32, int32, int64 };
+namespace enginery {
 
 // out[o, i, n] = the sum of in[o, j, n] over j <= i, of tensors [outer, size, inner]: from the end
 // where `reverse`, over j < i where `exclusive`. Floats are added in double, integers wrap.
@@ -15,7 +15,7 @@ struct ScanArguments {
   const void* in;
   void* out;
   int64_t outer, size, inner;
-  ScanType type;
+  NumberType type;
   bool exclusive, reverse;
 };
 

@@ -15,6 +15,13 @@ Tactic cpu_kernel_tactic(const Problem& problem, std::string id) {
   return tactic;
 }
 
+std::optional<NumberType> number_type(DataType type) {
+  if (type == DataType::float32) return NumberType::float32;
+  if (type == DataType::int32) return NumberType::int32;
+  if (type == DataType::int64) return NumberType::int64;
+  return std::nullopt;
+}
+
 double movement_us(const CpuKernelContext& context, const Problem& problem) {
   constexpr double kLaunch_us = 1, kBytesPerMicrosecond = 8000;
   return kLaunch_us + least_bytes(problem) / (kBytesPerMicrosecond * context.threads);

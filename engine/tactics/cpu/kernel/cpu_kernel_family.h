@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/kernels/cpu/dispatch.h"
+#include "engine/kernels/cpu/isa/number_type.h"
 #include "engine/tactics/tactic.h"
 
 namespace enginery {
@@ -76,6 +77,9 @@ CpuKernelRun run_of(Kernel kernel, const KernelArguments& fixed) {
     kernel(call);
   };
 }
+
+// The type as kernels name it that compute in numbers of several types; nothing for others.
+std::optional<NumberType> number_type(DataType type);
 
 // Estimated microseconds of moving the problem's bytes once; orders candidates.
 double movement_us(const CpuKernelContext& context, const Problem& problem);

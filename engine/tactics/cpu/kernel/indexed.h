@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/kernels/cpu/isa/moving/combining.h"
 #include "engine/kernels/cpu/isa/moving/element_places.h"
 #include "engine/kernels/cpu/isa/moving/row_places.h"
 #include "engine/tactics/cpu/kernel/broadcast.h"
@@ -25,6 +26,14 @@ Result<ElementPlaces> element_places(const Problem& problem, int64_t axis);
 using IndexCheck = std::function<Status(const void* indices)>;
 IndexCheck check_of_rows(const Problem& problem, const RowPlaces& rows);
 IndexCheck check_of_elements(const Problem& problem, const ElementPlaces& places);
+
+// How updates are combined with what is there. Errors: unsupported (of such a type kernels replace
+// alone).
+struct CombiningOf {
+  Combining kind;
+  NumberType type;
+};
+Result<CombiningOf> combining_of(ScatterKind kind, const Problem& problem);
 
 // One launch.
 using IndexedRun = std::function<void(const LaunchInputs& inputs, const Arguments& arguments)>;

@@ -49,6 +49,10 @@ std::optional<ReductionSteps> steps_of(const Op& op) {
   return {};
 }
 
+bool has_integers(const ReductionSteps& steps) {
+  return steps.finish == Finish::none && steps.first <= CpuReduction::prod;
+}
+
 // The dimensions that are reduced, ascending.
 std::vector<int64_t> reduced_axes(const Op& op, int64_t rank) {
   std::vector<int64_t> axes;
@@ -83,7 +87,9 @@ std::vector<AxisRun> runs_of(const std::vector<int64_t>& axes) {
   return runs;
 }
 
-void finish_values(Finish finish, float* values, int64_t n) {
+// Nothing is left to do of integers.
+void finish_values(Finish finish, void* out, int64_t n) {
+  auto* values = static_cast<float*>(out);
   for (int64_t i = 0; i < n && finish != Finish::none; ++i)
     values[i] = finish == Finish::root ? std::sqrt(values[i]) : std::log(values[i]);
 }
@@ -95,20 +101,21 @@ CpuKernelCandidate reduction_candidate(const CpuKernelContext& context, const Pr
   Tactic tactic = cpu_kernel_tactic(p, "reduce");
   tactic.inputs[0].layout = layout;
   tactic.estimated_us = movement_us(context, p);
+  const int64_t each = element_bytes(p.inputs[0].type.type);
   for (size_t i = 0; i + 1 < calls.size(); ++i)
-    tactic.workspace_bytes += calls[i].outer * calls[i].inner * int64_t{sizeof(float)};
-  return {std::move(tactic), [kernel = context.kernels.reduce, calls, finish](Weights) {
-            return [kernel, calls, finish](const Arguments& arguments) {
-              const auto* in = static_cast<const float*>(arguments.inputs[0]);
-              auto* left = static_cast<float*>(arguments.workspace);
+    tactic.workspace_bytes += calls[i].outer * calls[i].inner * each;
+  return {std::move(tactic), [kernel = context.kernels.reduce, calls, finish, each](Weights) {
+            return [kernel, calls, finish, each](const Arguments& arguments) {
+              const void* in = arguments.inputs[0];
+              auto* left = static_cast<char*>(arguments.workspace);
               for (size_t i = 0; i < calls.size(); ++i) {
                 ReduceArguments call = calls[i];
                 const bool is_last = i + 1 == calls.size();
                 call.in = in;
-                call.out = is_last ? static_cast<float*>(arguments.outputs[0]) : left;
+                call.out = is_last ? arguments.outputs[0] : left;
                 kernel(call);
                 in = left;
-                left += is_last ? 0 : call.outer * call.inner;
+                left += is_last ? 0 : call.outer * call.inner * each;
                 if (is_last) finish_values(finish, call.out, call.outer * call.inner);
               }
             };
@@ -116,13 +123,13 @@ CpuKernelCandidate reduction_candidate(const CpuKernelContext& context, const Pr
 }
 
 std::vector<ReduceArguments> calls_over(Dims dims, const std::vector<AxisRun>& runs,
-                                        const ReductionSteps& steps) {
+                                        const ReductionSteps& steps, NumberType type) {
   std::vector<ReduceArguments> calls;
   for (const AxisRun& run : runs) {
     const auto first = static_cast<size_t>(run.first), last = static_cast<size_t>(run.last);
     const AxisExtents e = linear_extents(dims, first, last);
     const CpuReduction kind = calls.empty() ? steps.first : steps.again;
-    calls.push_back({nullptr, nullptr, e.outer, e.size, e.inner, kind});
+    calls.push_back({nullptr, nullptr, e.outer, e.size, e.inner, kind, type});
     for (size_t d = first; d <= last; ++d) dims[d] = 1;
   }
   return calls;
@@ -136,18 +143,20 @@ CpuKernelCandidates offer_cpu_reduce(const CpuKernelContext& context, const Prob
   int64_t rank = static_cast<int64_t>(dims.size());
   std::vector<int64_t> axes = reduced_axes(p.op, rank);
   if (!steps || axes.empty() || !p.epilogue.empty()) return no_cpu_kernel("this reduction");
-  if (p.inputs[0].type.type != DataType::float32)
+  const auto type = number_type(p.inputs[0].type.type);
+  if (!type || (*type != NumberType::float32 && !has_integers(*steps)))
     return no_cpu_kernel("a reduction of " + to_string(p.inputs[0].type));
   const std::vector<AxisRun> runs = runs_of(axes);
   std::vector<CpuKernelCandidate> out;
   const bool planes = runs.size() == 1 && axes.front() == 2 && axes.back() == rank - 1 && rank <= 5;
   if (planes) {  // the output's planes have one pixel: channels-last and linear are the same there
-    const ReduceArguments a{nullptr, nullptr,     dims[0], volume(dims) / (dims[0] * dims[1]),
-                            dims[1], steps->first};
+    const ReduceArguments a{nullptr, nullptr,      dims[0], volume(dims) / (dims[0] * dims[1]),
+                            dims[1], steps->first, *type};
     out.push_back(
         reduction_candidate(context, p, {LayoutKind::channels_last, 0}, {a}, steps->finish));
   }
-  out.push_back(reduction_candidate(context, p, {}, calls_over(dims, runs, *steps), steps->finish));
+  out.push_back(
+      reduction_candidate(context, p, {}, calls_over(dims, runs, *steps, *type), steps->finish));
   return out;
 }
 

@@ -5,21 +5,10 @@
 #include "engine/tactics/shapes/reading.h"
 
 namespace enginery {
-namespace {
-
-std::optional<ScanType> scan_type(DataType type) {
-  if (type == DataType::float32) return ScanType::float32;
-  if (type == DataType::int32) return ScanType::int32;
-  if (type == DataType::int64) return ScanType::int64;
-  return std::nullopt;
-}
-
-}  // namespace
-
 CpuKernelCandidates offer_cpu_scan(const CpuKernelContext& context, const Problem& p) {
   const auto& op = std::get<CumSum>(p.op);
   const Dims& dims = input_dims(p, 0);
-  const auto type = scan_type(p.inputs[0].type.type);
+  const auto type = number_type(p.inputs[0].type.type);
   if (!type || dims.empty() || !p.epilogue.empty())
     return no_cpu_kernel("running sums of " + to_string(p.inputs[0].type));
   if (!p.inputs[1].value) return no_cpu_kernel("running sums along a computed axis");

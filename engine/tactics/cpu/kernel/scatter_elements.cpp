@@ -1,5 +1,5 @@
-// Family scatter_elements: a linear tensor of any type with elements replaced at indices along one
-// dimension.
+// Family scatter_elements: a linear tensor of any type with elements replaced or combined at
+// indices along one dimension.
 #include "engine/kernels/cpu/isa/moving/scatter_elements.h"
 
 #include "engine/tactics/cpu/kernel/indexed.h"
@@ -8,8 +8,10 @@ namespace enginery {
 
 CpuKernelCandidates offer_cpu_scatter_elements(const CpuKernelContext& context, const Problem& p) {
   const auto& op = std::get<ScatterElements>(p.op);
-  if (op.kind != ScatterKind::replace) return no_cpu_kernel("a scatter that combines");
   ScatterElementsArguments a{};
+  TRY(const CombiningOf combining, combining_of(op.kind, p));
+  a.kind = combining.kind;
+  a.type = combining.type;
   TRY(a.to, element_places(p, op.axis));
   a.bytes = volume(input_dims(p, 0)) * a.to.element_bytes;
   const auto run = [kernel = context.kernels.scatter_elements, a](const LaunchInputs& inputs,

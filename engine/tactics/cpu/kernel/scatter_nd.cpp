@@ -1,4 +1,5 @@
-// Family scatter_nd: a linear tensor of any type with some of its rows replaced.
+// Family scatter_nd: a linear tensor of any type with some of its rows replaced or
+// combined with others.
 #include "engine/kernels/cpu/isa/moving/scatter_nd.h"
 
 #include "engine/tactics/cpu/kernel/indexed.h"
@@ -6,9 +7,10 @@
 namespace enginery {
 
 CpuKernelCandidates offer_cpu_scatter_nd(const CpuKernelContext& context, const Problem& p) {
-  if (std::get<ScatterNd>(p.op).kind != ScatterKind::replace)
-    return no_cpu_kernel("a scatter that combines");
   ScatterNdArguments a{};
+  TRY(const CombiningOf combining, combining_of(std::get<ScatterNd>(p.op).kind, p));
+  a.kind = combining.kind;
+  a.type = combining.type;
   TRY(a.to, row_places(p, 0));
   a.bytes = volume(input_dims(p, 0)) * element_bytes(p.inputs[0].type.type);
   const auto run = [kernel = context.kernels.scatter_nd, a](const LaunchInputs& inputs,

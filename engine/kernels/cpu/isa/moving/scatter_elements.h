@@ -4,18 +4,21 @@
 // indices outside of the dimension; the kernel writes nothing outside of it whatever they are.
 #pragma once
 
+#include "engine/kernels/cpu/isa/moving/combining.h"
 #include "engine/kernels/cpu/isa/moving/element_places.h"
 
 namespace enginery {
 
-// out = in, of `bytes` bytes; then out[place of i] = updates[i], one after the other: the updates
-// lie in order, as the indices do.
+// out = in, of `bytes` bytes; then out[place of i] = updates[i], or both combined, one after the
+// other: the updates lie in order, as the indices do.
 struct ScatterElementsArguments {
   const void* in;
   const void* updates;
   void* out;
   int64_t bytes;
   ElementPlaces to;
+  Combining kind;
+  NumberType type;  // of what is combined
 };
 
 }  // namespace enginery

@@ -1,7 +1,9 @@
-// Family indexed: elements gathered from, and scattered to, computed places (indexed.cuh).
+// Family indexed: elements gathered from, and scattered to or combined at, computed places
+// (indexed.cuh).
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/indexed/args.h"
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
+#include "engine/tactics/cuda/kernel/text/number_text.h"
 
 namespace enginery {
 namespace {
@@ -19,10 +21,22 @@ std::string id_of(const IndexedVariant& v) {
 // How the operator finds places: tuples of indices address dimensions of `data`.
 struct IndexedCase {
   bool gathers = true;
+  ScatterKind kind = ScatterKind::replace;
   std::vector<int64_t> sizes, strides;  // of the dimensions that a tuple addresses
   int64_t slice = 1;                    // elements at each place
   BroadcastStrides origin;              // over the output (gather) or the tuples (scatter)
+
+  bool combines() const { return kind != ScatterKind::replace; }
 };
+
+// p, which is there, and an update q. A NaN that is there stays, as in the reference.
+std::string combined_text(ScatterKind kind) {
+  const std::string text = kind == ScatterKind::add   ? "ADD(p, q)"
+                           : kind == ScatterKind::mul ? "MULTIPLY(p, q)"
+                           : kind == ScatterKind::min ? "q < p ? q : p"
+                                                      : "p < q ? q : p";
+  return "__device__ __forceinline__ ACC combined(ACC p, ACC q) { return " + text + "; }\n";
+}
 
 Dims dims_from(const Dims& dims, size_t first) {
   return Dims(dims.begin() + static_cast<std::ptrdiff_t>(first), dims.end());
@@ -69,10 +83,12 @@ Result<IndexedCase> indexed_case(const Problem& problem) {
   const auto* elements = std::get_if<ScatterElements>(&problem.op);
   const auto* slices = std::get_if<ScatterNd>(&problem.op);
   if (!elements && !slices) return refusal("no indices of elements or slices");
-  if ((elements ? elements->kind : slices->kind) != ScatterKind::replace)
-    return refusal("updates that are combined");
-  return elements ? along_axis(data, indices, elements->axis, false)
-                  : by_tuples(data, indices, 0, false);
+  IndexedCase out = elements ? along_axis(data, indices, elements->axis, false)
+                             : by_tuples(data, indices, 0, false);
+  out.kind = elements ? elements->kind : slices->kind;
+  if (out.combines() && !are_combined(problem.inputs[0].type.type))
+    return refusal("updates of " + to_string(problem.inputs[0].type) + " that are combined");
+  return out;
 }
 
 Status require_indexed(const Problem& problem) {
@@ -92,6 +108,16 @@ Status require_indexed(const Problem& problem) {
   return {};
 }
 
+int64_t tuples_of(const Problem& problem, const IndexedCase& c) {
+  return volume(problem.inputs[1].type.dims) / std::ssize(c.sizes);
+}
+
+// Of a scatter: a number for each place, and where updates are combined two for each of them.
+int64_t scatter_bytes(const Problem& problem, const IndexedCase& c) {
+  const int64_t places = volume(problem.outputs[0].type.dims) / c.slice;
+  return c.gathers ? 0 : 4 * (places + (c.combines() ? 2 * tuples_of(problem, c) : 0));
+}
+
 Status offer_indexed(const Problem& problem, const KernelContext& context,
                      std::vector<Tactic>& out) {
   CHECK_OK(require_indexed(problem));
@@ -104,8 +130,9 @@ Status offer_indexed(const Problem& problem, const KernelContext& context,
       if (!c.gathers) tactic.inputs[2] = {type, {}};
       tactic.compute = precision_of_storage(type);
       const int64_t bytes = elements * 2 * element_bytes(type) + (c.gathers ? 0 : elements * 12);
-      tactic.workspace_bytes = c.gathers ? 0 : 4 * (elements / c.slice);
-      tactic.estimated_us = context.memory_us(static_cast<double>(bytes), c.gathers ? 1 : 3);
+      tactic.workspace_bytes = scatter_bytes(problem, c);
+      const int launches = c.gathers ? 1 : c.combines() ? 4 : 3;
+      tactic.estimated_us = context.memory_us(static_cast<double>(bytes), launches);
       out.push_back(std::move(tactic));
     }
   }
@@ -152,23 +179,30 @@ Result<KernelPlan> plan_indexed(const Problem& problem, const Tactic& tactic,
   const DataType type = tactic.outputs[0].type;
   KernelPlan plan;
   plan.program.define("UNIT", unit_text(element_bytes(type)));
+  plan.program.define("COMBINES", c.combines());
   plan.program.define("INDEX", element_type_text(problem.inputs[1].type.type));
   plan.program.define("K", static_cast<int>(c.sizes.size()));
   plan.program.define("GATHERS", c.gathers);
   plan.program.define("THREADS", variant->threads);
   plan.program.functions = place_text("origin", c.origin) + addressed_text(c);
+  if (c.combines()) {
+    define_numbers(plan.program, type, type);
+    plan.program.functions += combined_text(c.kind);
+  }
   plan.program.files = {"indexed/args.h", "indexed/indexed.cuh"};
   gpu::IndexedArgs args{};
   args.total = static_cast<unsigned>(volume(problem.outputs[0].type.dims));
-  args.tuples = static_cast<unsigned>(volume(problem.inputs[1].type.dims) / std::ssize(c.sizes));
+  args.tuples = static_cast<unsigned>(tuples_of(problem, c));
   args.by_slice = make_divisor(c.slice);
   args.places = args.total / static_cast<unsigned>(c.slice);
   const auto block = static_cast<unsigned>(variant->threads);
   if (!c.gathers) {
-    plan.workspace_bytes = 4 * static_cast<int64_t>(args.places);
+    plan.workspace_bytes = scatter_bytes(problem, c);
     plan.launches = {indexed_launch(problem, type, args, "clear", args.places, block, plan),
                      indexed_launch(problem, type, args, "enter", args.tuples, block, plan)};
   }
+  if (c.combines())
+    plan.launches.push_back(indexed_launch(problem, type, args, "chain", args.tuples, block, plan));
   plan.launches.push_back(indexed_launch(problem, type, args, "kernel", args.total, block, plan));
   return plan;
 }

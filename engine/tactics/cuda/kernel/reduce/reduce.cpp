@@ -4,6 +4,7 @@
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/reduce/args.h"
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
+#include "engine/tactics/cuda/kernel/text/number_text.h"
 
 namespace enginery {
 namespace {
@@ -52,6 +53,23 @@ std::optional<ReduceText> text_of(ReduceKind kind) {
   return {};
 }
 
+std::optional<ReduceText> integers_text_of(ReduceKind kind, DataType type) {
+  const bool wide = type == DataType::int64;
+  switch (kind) {
+    case ReduceKind::sum:
+      return ReduceText{"0", "x", "ADD(p, q)", ""};
+    case ReduceKind::max:
+      return ReduceText{wide ? "-0x7fffffffffffffffLL - 1" : "-0x7fffffff - 1", "x",
+                        "p > q ? p : q", ""};
+    case ReduceKind::min:
+      return ReduceText{wide ? "0x7fffffffffffffffLL" : "0x7fffffff", "x", "p < q ? p : q", ""};
+    case ReduceKind::prod:
+      return ReduceText{"1", "x", "MULTIPLY(p, q)", ""};
+    default:
+      return {};
+  }
+}
+
 struct ReduceCase {
   ReduceText text;
   BroadcastStrides kept, reduced;
@@ -65,9 +83,11 @@ Result<ReduceCase> lower_reduce(const Problem& problem, const Format& format) {
   if (!op) return refusal("no reduction");
   CHECK_OK(require_static(problem));
   const TensorType &x = problem.inputs[0].type, &y = problem.outputs[0].type;
-  auto text = text_of(op->kind);
-  if (!text || !is_floating(x.type) || problem.inputs[0].constant)
-    return refusal("no reduction of floats that kernels have");
+  const bool floats = is_floating(x.type);
+  const auto text = floats ? text_of(op->kind) : integers_text_of(op->kind, x.type);
+  if (!text || !are_combined(x.type) || problem.inputs[0].constant)
+    return refusal("no reduction that kernels have");
+  if (!floats && !problem.epilogue.empty()) return refusal("a fused chain on integers");
   if (volume(x.dims) == 0 || volume(y.dims) == 0) return refusal("no elements");
   std::vector<bool> over(x.dims.size(), op->axes.empty() && !op->none_is_identity);
   for (int64_t axis : op->axes) over[static_cast<size_t>(wrapped(axis, x.dims.size()))] = true;
@@ -100,9 +120,10 @@ Status offer_reduce(const Problem& problem, const KernelContext& context,
                     std::vector<Tactic>& out) {
   if (!std::holds_alternative<Reduce>(problem.op)) return refusal("no reduction");
   const Dims& dims = problem.inputs[0].type.dims;
-  for (DataType type : context.storage_types()) {
+  const DataType own = problem.inputs[0].type.type;
+  for (DataType type : kept_types(own, context)) {
     std::vector<Format> formats{{type, {}}};
-    if (dims.size() > 2) formats.push_back(channels_last_format(type, dims[1]));
+    if (dims.size() > 2 && is_floating(own)) formats.push_back(channels_last_format(type, dims[1]));
     for (const Format& format : formats) {
       TRY(const ReduceCase c, lower_reduce(problem, format));
       const auto bytes = static_cast<double>(physical_bytes(dims, format));
@@ -120,14 +141,18 @@ Status offer_reduce(const Problem& problem, const KernelContext& context,
   return {};
 }
 
-std::string reduce_functions(const ReduceCase& c) {
-  const auto function = [](const std::string& head, const std::string& result) {
-    return "__device__ __forceinline__ float " + head + " { return " + result + "; }\n";
+std::string reduce_functions(const ReduceCase& c, DataType x) {
+  const bool floats = is_floating(x);
+  const std::string type = floats ? "float" : element_type_text(x);
+  const auto function = [&](const std::string& head, const std::string& result) {
+    return "__device__ __forceinline__ " + type + " " + head + " { return " + result + "; }\n";
   };
-  return function("reduce_first()", c.text.first) + function("reduce_each(float x)", c.text.each) +
-         function("reduce_join(float p, float q)", c.text.join) +
-         function("reduce_last(float p, float n)", c.text.last) + place_text("kept_place", c.kept) +
-         place_text("reduced_place", c.reduced) + epilogue_text(c.epilogue.code);
+  const std::string last = floats ? function("reduce_last(float p, float n)", c.text.last) : "",
+                    epilogue = floats ? epilogue_text(c.epilogue.code) : "";
+  return function("reduce_first()", c.text.first) +
+         function("reduce_each(" + type + " x)", c.text.each) +
+         function("reduce_join(" + type + " p, " + type + " q)", c.text.join) + last +
+         place_text("kept_place", c.kept) + place_text("reduced_place", c.reduced) + epilogue;
 }
 
 Result<KernelPlan> plan_reduce(const Problem& problem, const Tactic& tactic, const KernelContext&) {
@@ -135,9 +160,9 @@ Result<KernelPlan> plan_reduce(const Problem& problem, const Tactic& tactic, con
   if (!variant) return no_variant(tactic);
   TRY(const ReduceCase c, lower_reduce(problem, tactic.inputs[0]));
   KernelPlan plan;
-  define_types(plan.program, tactic.inputs[0].type, tactic.outputs[0].type);
+  define_numbers(plan.program, tactic.inputs[0].type, tactic.outputs[0].type);
   plan.program.define("GROUP", variant->group);
-  plan.program.functions = reduce_functions(c);
+  plan.program.functions = reduce_functions(c, tactic.inputs[0].type);
   plan.program.files = {"reduce/args.h", "reduce/reduce.cuh"};
   gpu::ReduceArgs args{};
   args.outputs = static_cast<unsigned>(c.outputs);
