@@ -173,25 +173,41 @@ Result<std::vector<Tensor>> run_engine(Plan plan, const Target& target,
   return outputs;
 }
 
-// Whether the engine takes and gives what the model does, in the same order.
+// Whether the engine takes and gives what the model does, in the same order. A size that the passes
+// found out alone is left to the comparison.
 bool has_signature_of(const Plan& plan, const Graph& graph) {
+  const auto agree = [&](int t, ValueId v) {
+    const TensorType &own = plan.tensors[static_cast<size_t>(t)].type, &meant = graph.value(v).type;
+    return own.type == meant.type &&
+           std::ranges::equal(own.dims, meant.dims, [](auto a, auto b) { return a == b || b < 0; });
+  };
   const auto same = [&](const std::vector<int>& tensors, const std::vector<ValueId>& values) {
-    return std::equal(tensors.begin(), tensors.end(), values.begin(), values.end(),
-                      [&](int t, ValueId v) {
-                        return plan.tensors[static_cast<size_t>(t)].type == graph.value(v).type;
-                      });
+    return std::ranges::equal(tensors, values, agree);
   };
   return same(plan.inputs, graph.inputs()) && same(plan.outputs, graph.outputs());
+}
+
+// What no tactic has done.
+void reject(const std::string& why, Accuracy& out) {
+  out.worst_error = std::numeric_limits<double>::infinity();
+  out.pass_at_fault = true;
+  if (out.wrong.empty()) out.wrong = why;
 }
 
 void compare(const std::vector<Tensor>& outputs, const Expectation& expected,
              const ComparisonBars& bars, Accuracy& out) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const DecidedValue value = repeated(expected.outputs[i], expected);
-    const Comparison one = compare_output(outputs[i], value, bars);
-    out.worst_error = std::max(out.worst_error, one.error);
     const std::string name =
         "output '" + expected.graph.value(expected.graph.outputs()[i]).name + "'";
+    if (outputs[i].dims() != value.exact().dims()) {
+      reject(name + " has the sizes " + to_string(outputs[i].dims()) + " and not " +
+                 to_string(value.exact().dims()),
+             out);
+      continue;
+    }
+    const Comparison one = compare_output(outputs[i], value, bars);
+    out.worst_error = std::max(out.worst_error, one.error);
     if (!one.wrong.empty() && out.wrong.empty()) out.wrong = name + " " + one.wrong;
     if (!one.note.empty()) out.notes.push_back(name + ": " + one.note);
   }
@@ -215,8 +231,9 @@ void name_layer(const LoadedModel& model, const Expectation& expected,
     optimised = with_rows(model.graph, expected.compared_rows);
   if (!optimised) return;
   const auto first = first_divergence(expected.graph, *optimised, expected.inputs, out.bar);
-  out.pass_at_fault = first && first->has_value();
-  if (out.pass_at_fault)
+  const bool diverges = first && first->has_value();
+  out.pass_at_fault |= diverges;
+  if (diverges)
     out.wrong +=
         "; a pass changed the model: the first layer that diverges is " + to_string(**first);
   if (in_float16.empty()) return;
@@ -249,8 +266,7 @@ Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const 
   const std::set<Precision> precisions = precisions_of(engine.plan);
   out.bar = accuracy_bar(precisions, target.device->info().kind);
   if (!has_signature_of(engine.plan, model.imported)) {
-    out.worst_error = std::numeric_limits<double>::infinity();
-    out.wrong = "the engine's inputs and outputs are not the model's";
+    reject("the engine's inputs and outputs are not the model's", out);
     return out;
   }
   Expectation expected = cut_to_budget(model.imported, reference_flops(engine.plan, model.imported),

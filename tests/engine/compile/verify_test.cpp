@@ -71,6 +71,22 @@ TEST(Verify, AcceptsAnInputThatIsAnOutput) {
   expect_right(beside);
 }
 
+// The sum of so many elements is computed by the passes alone: an output's size is not known when
+// the model is read.
+TEST(Verify, AcceptsSizesThatThePassesFindOut) {
+  test::ModelBuilder model;
+  model.input("x", {2, 3}).output("y").ints("many", {1 << 22}).ints("six", {6});
+  model.node("ConstantOfShape", {"many"}, {"zeros"}).node("ReduceMax", {"zeros"}, {"none"});
+  model.node("Cast", {"none"}, {"zero"}, {{"to", test::kInt64}}).ints("flat", {-1});
+  model.node("Reshape", {"zero", "flat"}, {"first"}).node("Add", {"first", "six"}, {"size"});
+  model.node("Reshape", {"x", "size"}, {"y"});
+  const auto imported = model.import();
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  const Graph& graph = imported->graph;
+  ASSERT_EQ(graph.value(graph.outputs()[0]).type.dims, (Dims{kDynamic}));
+  expect_right(model);
+}
+
 TEST(Verify, RejectsTheEngineOfAWrongPass) {
   constexpr Pass kWrong[] = {
       {"wrong", swap_activations<ActivationKind::relu, ActivationKind::tanh>}};
