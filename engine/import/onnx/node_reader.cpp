@@ -1,6 +1,7 @@
 #include "engine/import/onnx/node_reader.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/import/onnx/sizes/told_sizes.h"
 
@@ -57,6 +58,7 @@ class StepsOf final : public Steps {
     return node_.add(std::move(op), std::move(inputs));
   }
   ValueId constant(Tensor tensor) override { return node_.constant(std::move(tensor)); }
+  ValueId counting(Dims dims) override { return node_.counting(std::move(dims)); }
 
  private:
   NodeReader& node_;
@@ -333,14 +335,25 @@ ValueId NodeReader::add(Op op, std::vector<ValueId> inputs) {
   return outputs.empty() ? kNoValue : outputs[0];
 }
 
-ValueId NodeReader::constant(Tensor tensor) {
-  if (!ok()) return kNoValue;
-  budget_.constant_bytes -= static_cast<int64_t>(tensor.byte_span().size());
-  if (budget_.constant_bytes < 0) {
+bool NodeReader::has_room(int64_t bytes) {
+  if (ok() && bytes > budget_.constant_bytes)
     refuse("the constants that its operators need take too much memory");
-    return kNoValue;
-  }
+  return ok();
+}
+
+ValueId NodeReader::constant(Tensor tensor) {
+  const auto bytes = static_cast<int64_t>(tensor.byte_span().size());
+  if (!has_room(bytes)) return kNoValue;
+  budget_.constant_bytes -= bytes;
   return graph_.add_constant(own_name() + "/constant", std::move(tensor));
+}
+
+ValueId NodeReader::counting(Dims dims) {
+  if (!has_room(volume(dims) * element_bytes(DataType::int64))) return kNoValue;
+  Tensor positions(DataType::int64, std::move(dims));
+  const auto to = positions.mutable_data<int64_t>();
+  std::iota(to.begin(), to.end(), 0);
+  return constant(std::move(positions));
 }
 
 ValueId NodeReader::ints_constant(std::vector<int64_t> values) {

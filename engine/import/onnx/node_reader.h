@@ -88,6 +88,8 @@ class NodeReader {
   ValueId add(Op op, std::vector<ValueId> inputs);
   std::vector<ValueId> add_all(Op op, std::vector<ValueId> inputs);
   ValueId constant(Tensor tensor);
+  // int64 0, 1, ... in order; refused, before they are made, where they take too much memory.
+  ValueId counting(Dims dims);
   ValueId ints_constant(std::vector<int64_t> values);    // int64[n]
   ValueId number_constant(double value, DataType type);  // scalar
   // Infers types as the graph does: what a shape rule refuses, or a size beyond 2^31, ends the
@@ -113,6 +115,7 @@ class NodeReader {
 
  private:
   void fail(Error error);
+  bool has_room(int64_t bytes);  // for constants; refuses the node where there is none
   template <typename T>
   T attribute(const std::string& name, T otherwise, const char* expected);
   std::vector<ValueId> add_named(Op op, std::vector<ValueId> inputs,

@@ -236,5 +236,22 @@ TEST(RunTimeSizes, ASplitThatARunTellsNeedsAsManySizesAsParts) {
   EXPECT_TRUE(contains(why_refused(m), "a run tells the sizes of the parts")) << why_refused(m);
 }
 
+// As of what breaks an operator's own rule, whatever the sizes are.
+TEST(RunTimeSizes, RefusesPartsOfAnotherRank) {
+  ModelBuilder m = positives(4);
+  m.node("Concat", {"p", "zero"}, {"y"}, {{"axis", 0}});
+  EXPECT_TRUE(contains(why_refused(m), "(Concat): concat: ")) << why_refused(m);
+}
+
+// Before anything is made of so many positions.
+TEST(RunTimeSizes, RefusesMasksOfABillion) {
+  ModelBuilder masked = positives(int64_t{1} << 30);
+  masked.node("Softmax", {"p"}, {"y"}, {{"axis", 0}});
+  EXPECT_TRUE(contains(why_refused(masked), "take too much memory")) << why_refused(masked);
+  ModelBuilder joined = positives(int64_t{1} << 29);
+  joined.node("Concat", {"x", "p"}, {"y"}, {{"axis", 0}});
+  EXPECT_TRUE(contains(why_refused(joined), "take too much memory")) << why_refused(joined);
+}
+
 }  // namespace
 }  // namespace enginery::test

@@ -70,11 +70,46 @@ ModelBuilder generators() {
   return m;
 }
 
+// What runs tell: the sizes of a split, and how many elements are found.
+ModelBuilder told_sizes() {
+  ModelBuilder m(16);
+  m.input("x", {6}).output("y").output("z").weights("zero", {}, {0}).ints("six", {6});
+  m.node("Greater", {"x", "zero"}, {"flags"}).node("Cast", {"flags"}, {"ones"}, {{"to", kInt64}});
+  m.node("ReduceSum", {"ones"}, {"first"}).node("Sub", {"six", "first"}, {"second"});
+  m.node("Concat", {"first", "second"}, {"sizes"}, {{"axis", 0}});
+  m.node("Split", {"x", "sizes"}, {"p", "q"}, {{"axis", 0}}).node("Neg", {"p"}, {"r"});
+  m.node("Concat", {"r", "q"}, {"y"}, {{"axis", 0}});
+  m.node("NonZero", {"flags"}, {"found"}).node("Transpose", {"found"}, {"at"});
+  m.node("GatherND", {"x", "at"}, {"g"});
+  m.node("ScatterND", {"x", "at", "g"}, {"z"}, {{"reduction", "add"}});
+  return m;
+}
+
+// Rules of operators that read what a run finds.
+ModelBuilder found_rows() {
+  ModelBuilder m(17);
+  m.input("x", {5, 4}).output("y").output("z").weights("zero", {}, {0}).ints("last", {-1});
+  m.ints("k", {2}).ints("from", {0}).ints("to", {3}).ints("axis", {0}).ints("twice", {1, 2});
+  m.node("ReduceSum", {"x", "last"}, {"sums"}, {{"keepdims", 0}});
+  m.node("Greater", {"sums", "zero"}, {"flags"}).node("NonZero", {"flags"}, {"found"});
+  m.node("Reshape", {"found", "last"}, {"at"}).node("Gather", {"x", "at"}, {"rows"});
+  m.node("Concat", {"rows", "x"}, {"both"}, {{"axis", 0}});
+  m.node("Slice", {"both", "from", "to", "axis"}, {"cut"});
+  m.node("CumSum", {"cut", "axis"}, {"ran"}).node("Softmax", {"ran"}, {"soft"}, {{"axis", 0}});
+  m.node("Tile", {"soft", "twice"}, {"tiled"}).node("ReduceMean", {"tiled"}, {"y"});
+  m.node("Shape", {"rows"}, {"shape"}).node("ConstantOfShape", {"shape"}, {"blank"});
+  m.node("Expand", {"zero", "shape"}, {"spread"}).node("Add", {"blank", "spread"}, {"sum"});
+  m.node("MatMul", {"sum", "weights"}, {"product"})
+      .weights("weights", {4, 3}, std::vector<float>(12, 1));
+  m.node("TopK", {"product", "k"}, {"z", "places"}, {{"axis", 0}});
+  return m;
+}
+
 }  // namespace
 
 std::vector<Bytes> seed_models() {
-  return {small_convolution().bytes(), pooling().bytes(), shape_arithmetic().bytes(),
-          generators().bytes()};
+  return {small_convolution().bytes(), pooling().bytes(),    shape_arithmetic().bytes(),
+          generators().bytes(),        told_sizes().bytes(), found_rows().bytes()};
 }
 
 }  // namespace enginery::test

@@ -1,7 +1,5 @@
 #include "engine/import/onnx/operators/read_helpers.h"
 
-#include <numeric>
-
 #include "engine/tensor/storage_types.h"
 
 namespace enginery {
@@ -34,9 +32,7 @@ ValueId counting(NodeReader& node, int64_t n) {
     node.refuse("a size of " + std::to_string(n) + " is too large");
     return kNoValue;
   }
-  std::vector<int64_t> values(static_cast<size_t>(n));
-  std::iota(values.begin(), values.end(), 0);
-  return node.ints_constant(values);
+  return node.counting({n});
 }
 
 ValueId found_positions(NodeReader& node, ValueId x) {

@@ -1,7 +1,5 @@
 #include "engine/import/onnx/sizes/open_steps.h"
 
-#include <numeric>
-
 namespace enginery {
 
 const Dims& OpenSteps::dims(ValueId v) const {
@@ -25,12 +23,8 @@ ValueId OpenSteps::mask(ValueId v, int64_t axis) {
   if (v == kNoValue) return v;
   Dims shape(dims(v).size() - static_cast<size_t>(axis), 1);
   shape[0] = size(v, axis);
-  Tensor positions(DataType::int64, shape);
-  auto to = positions.mutable_data<int64_t>();
-  std::iota(to.begin(), to.end(), 0);
   const ValueId count = open_.count(v, axis);
-  const ValueId out =
-      steps_.add(Binary{BinaryKind::less}, {steps_.constant(std::move(positions)), count});
+  const ValueId out = steps_.add(Binary{BinaryKind::less}, {steps_.counting(shape), count});
   open_.add(out, {{{0, count}}, true});
   return out;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "engine/import/onnx/sizes/open_steps.h"
 #include "engine/import/onnx/sizes/rewrite_scatter.h"
@@ -332,9 +331,8 @@ class Rewriter : private OpenSteps {
   // Where each of the `length` elements that were split stands in the whole: as far behind its own
   // place as the parts before its own have room beyond their sizes.
   ValueId places_of_split(ValueId sizes, int64_t length) {
-    std::vector<int64_t> own(static_cast<size_t>(length));
-    std::iota(own.begin(), own.end(), int64_t{0});
-    const ValueId places = ints(own), ends = steps_.add(CumSum{}, {sizes, ints({0})}),
+    const ValueId places = steps_.counting({length}),
+                  ends = steps_.add(CumSum{}, {sizes, ints({0})}),
                   room = steps_.add(Binary{BinaryKind::sub}, {scalar(length), sizes}),
                   column = steps_.add(Reshape{}, {places, ints({length, 1})}),
                   lies_before = steps_.add(Binary{BinaryKind::less}, {column, ends}),
@@ -361,13 +359,23 @@ class Rewriter : private OpenSteps {
   // One boolean for each position along the axis: whether it counts; itself without an open axis.
   ValueId flags(ValueId part, int64_t axis) {
     if (open_.count(part, axis) == kNoValue) {
-      Tensor yes(DataType::boolean, {size(part, axis)});
-      if (yes.bytes() > 0) std::memset(yes.mutable_bytes(), 1, static_cast<size_t>(yes.bytes()));
-      return steps_.constant(std::move(yes));
+      const ValueId places = steps_.counting({size(part, axis)});
+      return steps_.add(Binary{BinaryKind::greater_equal}, {places, scalar(0)});
     }
     return closed(steps_.add(Reshape{}, {mask(part, axis), ints({-1})}));
   }
 };
+
+// What the operator's own rule refuses, of sizes that may be any, no rewrite has to expect.
+Status require_legal(const Op& op, const Inputs& inputs, const OpenAxes& open, const Graph& graph) {
+  std::vector<Operand> operands = graph.operands(Node{"", op, inputs});
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    for (const OpenAxis& a : open.of(inputs[i]).axes)
+      operands[i].type.dims[static_cast<size_t>(a.axis)] = kDynamic;
+  }
+  const auto types = infer_types(op, operands);
+  return types ? Status() : types.error();
+}
 
 }  // namespace
 
@@ -379,6 +387,7 @@ bool reads_open(const OpenAxes& open, const Graph& graph, const Op& op, const In
 
 Result<Rewritten> rewrite_open(Op& op, Inputs& inputs, OpenAxes& open, const Graph& graph,
                                Steps& steps) {
+  CHECK_OK(require_legal(op, inputs, open, graph));
   return Rewriter(op, inputs, open, graph, steps).run();
 }
 

@@ -15,6 +15,8 @@ class Steps {
   virtual ~Steps() = default;
   virtual ValueId add(Op op, std::vector<ValueId> inputs) = 0;
   virtual ValueId constant(Tensor tensor) = 0;
+  // int64 0, 1, ... in order; refused, before they are made, where they take too much memory.
+  virtual ValueId counting(Dims dims) = 0;
 };
 
 struct Rewritten {
@@ -26,7 +28,8 @@ struct Rewritten {
 bool reads_open(const OpenAxes& open, const Graph& graph, const Op& op,
                 const std::vector<ValueId>& inputs);
 
-// `op` and `inputs` become what is to be added, unless values stand for it. Errors: unsupported.
+// `op` and `inputs` become what is to be added, unless values stand for it. Errors: unsupported;
+// what the operator's own rule refuses, whatever the open sizes are.
 Result<Rewritten> rewrite_open(Op& op, std::vector<ValueId>& inputs, OpenAxes& open,
                                const Graph& graph, Steps& steps);
 

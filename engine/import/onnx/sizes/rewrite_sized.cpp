@@ -1,7 +1,6 @@
 #include "engine/import/onnx/sizes/rewrite_sized.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "engine/import/onnx/sizes/open_steps.h"
 #include "engine/import/onnx/sizes/size_parts.h"
@@ -135,10 +134,7 @@ class SizedRewriter : private OpenSteps {
                         step == SizeParts{{1, kNoValue}};
     if (!counts) return refuse(1, 0);
     TRY(const Shape shape, shape_of(*limit, 1));
-    Tensor numbers(DataType::int64, shape.largest);
-    auto to = numbers.mutable_data<int64_t>();
-    std::iota(to.begin(), to.end(), 0);
-    ValueId all = steps_.constant(std::move(numbers));
+    ValueId all = steps_.counting(shape.largest);
     if (type(inputs_[1]) != DataType::int64) all = steps_.add(Cast{type(inputs_[1])}, {all});
     give(out, steps_.add(Identity{}, {closed(all)}), shape.axes);
     return {};
