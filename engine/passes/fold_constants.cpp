@@ -106,17 +106,6 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node) {
   return run_reference(node.op, inputs);
 }
 
-// A shape that has just become constant makes the sizes that depend on it known.
-Status infer_again(Graph& graph, const Node& node) {
-  bool open = false;
-  for (const ValueId v : node.outputs) open |= !is_static(graph.value(v).type.dims);
-  if (!open) return {};
-  const auto types = infer_types(node.op, graph.operands(node));
-  if (!types) return types.error().within("node '" + node.name + "'");
-  for (size_t i = 0; i < node.outputs.size(); ++i) graph.value(node.outputs[i]).type = (*types)[i];
-  return {};
-}
-
 class Folding {
  public:
   explicit Folding(Graph& graph)
@@ -125,6 +114,7 @@ class Folding {
         order_(graph.topological_order()),
         users_(graph.users()),
         varies_(static_cast<size_t>(graph.value_count()), false),
+        sized_(varies_.size(), false),
         readers_left_(varies_.size(), 0),
         leaves_constants_(varies_.size(), false) {
     count_readers();
@@ -132,7 +122,7 @@ class Folding {
 
   Result<int> run() {
     for (const NodeId id : order_) {
-      CHECK_OK(infer_again(graph_, graph_.node(id)));
+      CHECK_OK(infer_again(graph_.node(id)));
       CHECK_OK(visit(id));
     }
     return settle();
@@ -141,6 +131,25 @@ class Folding {
  private:
   int32_t& readers_left(ValueId v) { return readers_left_[static_cast<size_t>(v)]; }
   double bytes(ValueId v) const { return static_cast<double>(bytes_of(graph_.value(v).type)); }
+
+  // A shape that has just become constant makes the sizes that depend on it known, which an
+  // operator behind them may refuse.
+  Status infer_again(const Node& node) {
+    const auto is_sized = [&](ValueId v) {
+      return v != kNoValue && sized_[static_cast<size_t>(v)];
+    };
+    const auto is_open = [&](ValueId v) { return !is_static(graph_.value(v).type.dims); };
+    if (std::ranges::none_of(node.outputs, is_open) && std::ranges::none_of(node.inputs, is_sized))
+      return {};
+    const auto types = infer_types(node.op, graph_.operands(node));
+    if (!types) return types.error().within("node '" + node.name + "'");
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId v = node.outputs[i];
+      sized_[static_cast<size_t>(v)] = is_open(v);
+      graph_.value(v).type = (*types)[i];
+    }
+    return {};
+  }
 
   // An output counts as a reader that never comes; so does, in effect, a node that stays.
   void count_readers() {
@@ -284,6 +293,7 @@ class Folding {
   const std::vector<NodeId> order_;
   const std::vector<std::vector<NodeId>> users_;
   std::vector<bool> varies_;            // by value: hangs on an input of the graph
+  std::vector<bool> sized_;             // by value: its sizes were not known before
   std::vector<int32_t> readers_left_;   // by value: nodes that are not computed, and outputs
   std::vector<bool> leaves_constants_;  // by value: an output, or read by what hangs on an input
   std::vector<NodeId> computed_;        // in order; in the graph until settle()

@@ -236,6 +236,13 @@ TEST(RunTimeSizes, ASplitThatARunTellsNeedsAsManySizesAsParts) {
   EXPECT_TRUE(contains(why_refused(m), "a run tells the sizes of the parts")) << why_refused(m);
 }
 
+TEST(RunTimeSizes, RefusesPadsThatWereFound) {
+  ModelBuilder m = positives(4);
+  m.node("Pad", {"x", "at"}, {"y"});
+  EXPECT_TRUE(contains(why_refused(m), "pad: the size of dimension 0 of its input 1"))
+      << why_refused(m);
+}
+
 // As of what breaks an operator's own rule, whatever the sizes are.
 TEST(RunTimeSizes, RefusesPartsOfAnotherRank) {
   ModelBuilder m = positives(4);

@@ -106,6 +106,21 @@ TEST(FoldConstants, NamesTheNodeWhoseConstantsContradict) {
   EXPECT_EQ(changed.error().message, "node 'q': binary: an integer is divided by zero");
 }
 
+// The places of extremes have a known size whatever %r has; of no elements there are none.
+TEST(FoldConstants, NamesTheNodeThatASizeDoesNotSuit) {
+  Graph g = parse(R"(input %x : float32[2x3]
+    %n = constant int64[1] {2}
+    %two = constant int64[1] {2}
+    %k = binary(%n, %two) kind=sub
+    %values, %places = top_k(%x, %k) axis=1
+    %y = arg_extreme(%values) axis=1 keep_dims=false
+    output %y)");
+  const auto changed = fold_constants(g);
+  ASSERT_FALSE(changed.ok());
+  EXPECT_EQ(changed.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(changed.error().message, "node 'y': arg_extreme: axis 1 of 2x0 has no elements");
+}
+
 TEST(FoldConstants, FoldsEveryOutputOfANode) {
   Graph g = parse(R"(input %x : float32[2]
     %c = constant float32[3] {1, 2, 3}

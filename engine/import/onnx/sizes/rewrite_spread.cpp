@@ -21,6 +21,9 @@ class SpreadRewriter : private OpenSteps {
   ValueId input(size_t i) const { return i < inputs_.size() ? inputs_[i] : kNoValue; }
 
   Status require_no_pads() const {
+    for (size_t i = 1; i < inputs_.size(); ++i) {
+      if (!open_.of(inputs_[i]).axes.empty()) return refuse(i, open_.of(inputs_[i]).axes[0].axis);
+    }
     const OpenAxis first = open_.of(inputs_[0]).axes[0];
     const Tensor *pads = graph_.constant(inputs_[1]), *chosen = graph_.constant(input(3));
     if (!pads || (input(3) != kNoValue && !chosen)) return refuse(0, first.axis);
