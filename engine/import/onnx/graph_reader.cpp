@@ -141,8 +141,10 @@ Status GraphReader::mark_outputs(BlockReader& block) {
   std::vector<CountedAxes> counted;
   for (const auto& info : proto_.output()) {
     CHECK_OK(check_name(info.name()));
-    if (!names.insert(info.name()).second)
-      return invalid("two outputs are called '" + printable(info.name()) + "'");
+    if (!names.insert(info.name()).second) {  // as PyTorch lists a tensor that a model gives twice
+      out_.notes.push_back("output '" + printable(info.name()) + "' is listed twice, given once");
+      continue;
+    }
     const auto value = block.find(info.name());
     if (!value) return invalid("output '" + printable(info.name()) + "' is made by nothing");
     if (value->list || value->kind == SourceValue::Kind::absent)

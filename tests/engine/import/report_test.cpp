@@ -85,6 +85,17 @@ TEST(ImportReport, AnOutputThatIsUsedAndNotMadeIsRefused) {
   EXPECT_TRUE(contains(message_of(m), "its output 1 'other' is not supported"));
 }
 
+// As PyTorch writes a tensor that a model gives twice (T5Gemma, FLAVA).
+TEST(ImportReport, AnOutputThatIsListedTwiceIsGivenOnce) {
+  ModelBuilder m;
+  m.input("x", {1}).output("y").output("z").output("y");
+  m.node("Relu", {"x"}, {"y"}).node("Neg", {"x"}, {"z"});
+  const auto imported = m.import();
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  EXPECT_EQ(imported->graph.outputs().size(), 2u);
+  EXPECT_EQ(imported->notes, (std::vector<std::string>{"output 'y' is listed twice, given once"}));
+}
+
 TEST(ImportReport, AnOutputThatNothingUsesDoesNotMatter) {
   ModelBuilder m;
   m.input("x", {1, 1, 4, 4}).output("y");
