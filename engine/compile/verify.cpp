@@ -187,7 +187,7 @@ bool has_signature_of(const Plan& plan, const Graph& graph) {
   return same(plan.inputs, graph.inputs()) && same(plan.outputs, graph.outputs());
 }
 
-// What no tactic has done.
+// What is wrong whichever tactics were chosen.
 void reject(const std::string& why, Accuracy& out) {
   out.worst_error = std::numeric_limits<double>::infinity();
   out.pass_at_fault = true;

@@ -250,20 +250,6 @@ inline float __shfl_xor_sync(unsigned, float v, int mask) {
   __syncwarp();
   return other;
 }
-inline int __shfl_xor_sync(unsigned all, int v, int mask) {
-  float bits;
-  std::memcpy(&bits, &v, sizeof v);
-  bits = __shfl_xor_sync(all, bits, mask);
-  std::memcpy(&v, &bits, sizeof v);
-  return v;
-}
-inline long long __shfl_xor_sync(unsigned all, long long v, int mask) {
-  int halves[2];
-  std::memcpy(halves, &v, sizeof v);
-  for (int& half : halves) half = __shfl_xor_sync(all, half, mask);
-  std::memcpy(&v, halves, sizeof v);
-  return v;
-}
 // Lanes below `delta` keep their own.
 inline float __shfl_up_sync(unsigned, float v, unsigned delta) {
   emulator::Lanes& lanes = emulator::lanes();
@@ -273,13 +259,6 @@ inline float __shfl_up_sync(unsigned, float v, unsigned delta) {
   const float other = lanes.value[lane < delta ? lane : lane - delta];
   __syncwarp();
   return other;
-}
-inline int __shfl_up_sync(unsigned mask, int v, unsigned delta) {
-  float bits;
-  std::memcpy(&bits, &v, sizeof v);
-  bits = __shfl_up_sync(mask, bits, delta);
-  std::memcpy(&v, &bits, sizeof v);
-  return v;
 }
 inline float __uint_as_float(unsigned bits) {
   return emulator::float_of(bits);
@@ -294,6 +273,19 @@ inline int __float_as_int(float value) {
 }
 inline unsigned __float_as_uint(float value) {
   return static_cast<unsigned>(__float_as_int(value));
+}
+inline int __shfl_up_sync(unsigned all, int v, unsigned delta) {
+  return __float_as_int(__shfl_up_sync(all, __int_as_float(v), delta));
+}
+inline int __shfl_xor_sync(unsigned all, int v, int mask) {
+  return __float_as_int(__shfl_xor_sync(all, __int_as_float(v), mask));
+}
+inline long long __shfl_xor_sync(unsigned all, long long v, int mask) {
+  int halves[2];
+  std::memcpy(halves, &v, sizeof v);
+  for (int& half : halves) half = __shfl_xor_sync(all, half, mask);
+  std::memcpy(&v, halves, sizeof v);
+  return v;
 }
 // To nearest, ties to even, saturated; NaN is 0.
 inline int __float2int_rn(float value) {

@@ -71,8 +71,8 @@ TEST(Verify, AcceptsAnInputThatIsAnOutput) {
   expect_right(beside);
 }
 
-// The sum of so many elements is computed by the passes alone: an output's size is not known when
-// the model is read.
+// The largest of so many elements is computed by the passes alone: an output's size is not known
+// when the model is read.
 TEST(Verify, AcceptsSizesThatThePassesFindOut) {
   test::ModelBuilder model;
   model.input("x", {2, 3}).output("y").ints("many", {1 << 22}).ints("six", {6});

@@ -114,20 +114,23 @@ TEST_P(CpuKernelsTest, CombineEveryRowForOnePlace) {
     const std::vector<float> x = values(4 * 6 * row), updates = values(3 * row, 2);
     const std::vector<int64_t> pairs{0, 1, 3, 5, -1, -1};
     std::vector<float> out(x.size());
-    const auto scatter = [&](Combining kind) {
-      kernels().scatter_nd({x.data(), updates.data(), out.data(),
-                            std::ssize(x) * int64_t{sizeof(float)}, rows_of_planes(pairs, row),
-                            kind, NumberType::float32});
+    const auto scatter = [&](CombiningKind kind) {
+      kernels().scatter_nd({x.data(),
+                            updates.data(),
+                            out.data(),
+                            std::ssize(x) * int64_t{sizeof(float)},
+                            rows_of_planes(pairs, row),
+                            {kind, NumberType::float32}});
     };
     const auto second = [&](int64_t column) { return at(updates, row + column); };
     const auto third = [&](int64_t column) { return at(updates, 2 * row + column); };
-    scatter(Combining::add);
+    scatter(CombiningKind::add);
     for (int64_t i = 0; i < row; ++i) {
       ASSERT_EQ(at(out, row + i), at(x, row + i) + at(updates, i)) << row;
       ASSERT_EQ(at(out, 23 * row + i), at(x, 23 * row + i) + second(i) + third(i)) << row;
       ASSERT_EQ(at(out, 22 * row + i), at(x, 22 * row + i)) << row;
     }
-    scatter(Combining::max);
+    scatter(CombiningKind::max);
     for (int64_t i = 0; i < row; ++i)
       ASSERT_EQ(at(out, 23 * row + i), std::max({at(x, 23 * row + i), second(i), third(i)})) << row;
   }
@@ -137,17 +140,20 @@ TEST_P(CpuKernelsTest, CombineIntegersThatWrap) {
   const std::vector<int32_t> x{INT32_MAX, 7, INT32_MIN}, updates{1, 3, 2};
   const std::vector<int64_t> indices{0, 1, 2};
   std::vector<int32_t> out(3);
-  ScatterElementsArguments s{
-      x.data(),       updates.data(),   out.data(), 12, {indices.data(), true, 4, 3, 1, {}},
-      Combining::add, NumberType::int32};
+  ScatterElementsArguments s{x.data(),
+                             updates.data(),
+                             out.data(),
+                             12,
+                             {indices.data(), true, 4, 3, 1, {}},
+                             {CombiningKind::add, NumberType::int32}};
   s.to.over.loops = 1;
   s.to.over.extent[0] = 3;
   kernels().scatter_elements(s);
   EXPECT_EQ(out, (std::vector<int32_t>{INT32_MIN, 10, INT32_MIN + 2}));
-  s.kind = Combining::mul;
+  s.combining.kind = CombiningKind::mul;
   kernels().scatter_elements(s);
   EXPECT_EQ(out, (std::vector<int32_t>{INT32_MAX, 21, 0}));
-  s.kind = Combining::min;
+  s.combining.kind = CombiningKind::min;
   kernels().scatter_elements(s);
   EXPECT_EQ(out, (std::vector<int32_t>{1, 3, INT32_MIN}));
 }

@@ -80,13 +80,13 @@ IndexCheck check_of_elements(const Problem& p, const ElementPlaces& places) {
   };
 }
 
-Result<CombiningOf> combining_of(ScatterKind kind, const Problem& problem) {
+Result<Combining> combining_of(ScatterKind kind, const Problem& problem) {
   const auto type = number_type(problem.inputs[0].type.type);
   if (kind != ScatterKind::replace && !type)
     return no_cpu_kernel("a scatter that combines " + to_string(problem.inputs[0].type));
-  constexpr Combining kKinds[] = {Combining::replace, Combining::add, Combining::mul,
-                                  Combining::min, Combining::max};
-  return CombiningOf{kKinds[static_cast<size_t>(kind)], type.value_or(NumberType::float32)};
+  constexpr CombiningKind kKinds[] = {CombiningKind::replace, CombiningKind::add,
+                                      CombiningKind::mul, CombiningKind::min, CombiningKind::max};
+  return Combining{kKinds[static_cast<size_t>(kind)], type.value_or(NumberType::float32)};
 }
 
 CpuKernelCandidates indexed_candidate(const CpuKernelContext& context, const Problem& p,

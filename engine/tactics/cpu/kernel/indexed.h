@@ -29,11 +29,7 @@ IndexCheck check_of_elements(const Problem& problem, const ElementPlaces& places
 
 // How updates are combined with what is there. Errors: unsupported (of such a type kernels replace
 // alone).
-struct CombiningOf {
-  Combining kind;
-  NumberType type;
-};
-Result<CombiningOf> combining_of(ScatterKind kind, const Problem& problem);
+Result<Combining> combining_of(ScatterKind kind, const Problem& problem);
 
 // One launch.
 using IndexedRun = std::function<void(const LaunchInputs& inputs, const Arguments& arguments)>;

@@ -9,9 +9,7 @@ namespace enginery {
 CpuKernelCandidates offer_cpu_scatter_elements(const CpuKernelContext& context, const Problem& p) {
   const auto& op = std::get<ScatterElements>(p.op);
   ScatterElementsArguments a{};
-  TRY(const CombiningOf combining, combining_of(op.kind, p));
-  a.kind = combining.kind;
-  a.type = combining.type;
+  TRY(a.combining, combining_of(op.kind, p));
   TRY(a.to, element_places(p, op.axis));
   a.bytes = volume(input_dims(p, 0)) * a.to.element_bytes;
   const auto run = [kernel = context.kernels.scatter_elements, a](const LaunchInputs& inputs,

@@ -8,9 +8,7 @@ namespace enginery {
 
 CpuKernelCandidates offer_cpu_scatter_nd(const CpuKernelContext& context, const Problem& p) {
   ScatterNdArguments a{};
-  TRY(const CombiningOf combining, combining_of(std::get<ScatterNd>(p.op).kind, p));
-  a.kind = combining.kind;
-  a.type = combining.type;
+  TRY(a.combining, combining_of(std::get<ScatterNd>(p.op).kind, p));
   TRY(a.to, row_places(p, 0));
   a.bytes = volume(input_dims(p, 0)) * element_bytes(p.inputs[0].type.type);
   const auto run = [kernel = context.kernels.scatter_nd, a](const LaunchInputs& inputs,

@@ -5,6 +5,11 @@
 
 namespace enginery {
 
-enum class Combining : int { replace, add, mul, min, max };
+enum class CombiningKind : int { replace, add, mul, min, max };
+
+struct Combining {
+  CombiningKind kind;
+  NumberType type;  // of what is combined
+};
 
 }  // namespace enginery

@@ -10,7 +10,7 @@
 namespace enginery {
 namespace {
 
-template <Combining kKind, typename T, typename I>
+template <CombiningKind kKind, typename T, typename I>
 void scatter_row(const ScatterElementsArguments& a, T* out, int64_t first, int64_t n) {
   const ElementPlaces& p = a.to;
   const int64_t stride = p.over.stride[0][p.over.loops - 1];
@@ -18,14 +18,14 @@ void scatter_row(const ScatterElementsArguments& a, T* out, int64_t first, int64
   const T* updates = static_cast<const T*>(a.updates) + first;
   for (int64_t i = 0; i < n; ++i) {
     T& at = out[stride * i + nearest_index(indices[i], p.size) * p.along];
-    if constexpr (kKind == Combining::replace)
+    if constexpr (kKind == CombiningKind::replace)
       at = updates[i];
     else
       at = combined<kKind>(at, updates[i]);
   }
 }
 
-template <Combining kKind, typename T>
+template <CombiningKind kKind, typename T>
 void scatter_all(const ScatterElementsArguments& a) {
   for_each_piece_in_order<1>(a.to.over, [&a](const int64_t* at, int64_t first, int64_t n) {
     T* const out = static_cast<T*>(a.out) + at[0];
@@ -38,7 +38,7 @@ void scatter_all(const ScatterElementsArguments& a) {
 
 struct CombinedElements {
   const ScatterElementsArguments& a;
-  template <Combining kKind, typename T>
+  template <CombiningKind kKind, typename T>
   void run() const {
     scatter_all<kKind, T>(a);
   }
@@ -48,16 +48,17 @@ struct CombinedElements {
 
 void ENGINERY_KERNEL(scatter_elements)(const ScatterElementsArguments& a) {
   copy_all(static_cast<const char*>(a.in), static_cast<char*>(a.out), a.bytes);
-  if (a.kind != Combining::replace) return for_numbers(a.type, a.kind, CombinedElements{a});
+  if (a.combining.kind != CombiningKind::replace)
+    return for_numbers(a.combining, CombinedElements{a});
   switch (a.to.element_bytes) {
     case 1:
-      return scatter_all<Combining::replace, uint8_t>(a);
+      return scatter_all<CombiningKind::replace, uint8_t>(a);
     case 2:
-      return scatter_all<Combining::replace, uint16_t>(a);
+      return scatter_all<CombiningKind::replace, uint16_t>(a);
     case 4:
-      return scatter_all<Combining::replace, uint32_t>(a);
+      return scatter_all<CombiningKind::replace, uint32_t>(a);
     default:
-      return scatter_all<Combining::replace, uint64_t>(a);
+      return scatter_all<CombiningKind::replace, uint64_t>(a);
   }
 }
 

@@ -17,8 +17,7 @@ struct ScatterElementsArguments {
   void* out;
   int64_t bytes;
   ElementPlaces to;
-  Combining kind;
-  NumberType type;  // of what is combined
+  Combining combining;
 };
 
 }  // namespace enginery

@@ -27,7 +27,7 @@ void each_row(const ScatterNdArguments& a, const Row& row) {
 
 struct CombinedRows {
   const ScatterNdArguments& a;
-  template <Combining kKind, typename T>
+  template <CombiningKind kKind, typename T>
   void run() const {
     each_row(a, [](char* out, const char* update, int64_t bytes) {
       T* const y = reinterpret_cast<T*>(out);
@@ -43,10 +43,10 @@ struct CombinedRows {
 
 void ENGINERY_KERNEL(scatter_nd)(const ScatterNdArguments& a) {
   copy_all(static_cast<const char*>(a.in), static_cast<char*>(a.out), a.bytes);
-  if (a.kind == Combining::replace)
+  if (a.combining.kind == CombiningKind::replace)
     each_row(a, [](char* out, const char* update, int64_t n) { copy_row(out, update, n); });
   else
-    for_numbers(a.type, a.kind, CombinedRows{a});
+    for_numbers(a.combining, CombinedRows{a});
 }
 
 }  // namespace enginery

@@ -17,8 +17,7 @@ struct ScatterNdArguments {
   void* out;
   int64_t bytes;
   RowPlaces to;
-  Combining kind;
-  NumberType type;  // of what is combined
+  Combining combining;
 };
 
 }  // namespace enginery

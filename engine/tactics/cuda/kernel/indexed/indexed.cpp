@@ -186,7 +186,8 @@ Result<KernelPlan> plan_indexed(const Problem& problem, const Tactic& tactic,
   plan.program.define("THREADS", variant->threads);
   plan.program.functions = place_text("origin", c.origin) + addressed_text(c);
   if (c.combines()) {
-    define_numbers(plan.program, type, type);
+    define_types(plan.program, type, type);
+    define_numbers(plan.program, type);
     plan.program.functions += combined_text(c.kind);
   }
   plan.program.files = {"indexed/args.h", "indexed/indexed.cuh"};

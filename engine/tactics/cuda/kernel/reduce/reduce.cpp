@@ -160,7 +160,8 @@ Result<KernelPlan> plan_reduce(const Problem& problem, const Tactic& tactic, con
   if (!variant) return no_variant(tactic);
   TRY(const ReduceCase c, lower_reduce(problem, tactic.inputs[0]));
   KernelPlan plan;
-  define_numbers(plan.program, tactic.inputs[0].type, tactic.outputs[0].type);
+  define_types(plan.program, tactic.inputs[0].type, tactic.outputs[0].type);
+  define_numbers(plan.program, tactic.inputs[0].type);
   plan.program.define("GROUP", variant->group);
   plan.program.functions = reduce_functions(c, tactic.inputs[0].type);
   plan.program.files = {"reduce/args.h", "reduce/reduce.cuh"};

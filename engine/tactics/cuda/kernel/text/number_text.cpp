@@ -8,15 +8,13 @@ bool are_combined(DataType type) {
   return is_floating(type) || type == DataType::int32 || type == DataType::int64;
 }
 
-void define_numbers(KernelProgram& program, DataType x, DataType y) {
-  program.define("TX", element_type_text(x));
-  program.define("TY", element_type_text(y));
-  const bool floats = is_floating(x);
+void define_numbers(KernelProgram& program, DataType type) {
+  const bool floats = is_floating(type);
   program.define("FLOATS", floats);
-  program.define("ACC", floats ? "float" : element_type_text(x));
+  program.define("ACC", floats ? "float" : element_type_text(type));
   program.define("LOAD(p)", floats ? "load_one(p)" : "(*(p))");
   program.define("STORE(p, v)", floats ? "store_one(p, v)" : "(*(p) = (v))");
-  const std::string bare = x == DataType::int64 ? "unsigned long long" : "unsigned";
+  const std::string bare = type == DataType::int64 ? "unsigned long long" : "unsigned";
   const auto combined = [&](const char* with) {
     return floats ? std::string("((p) ") + with + " (q))"
                   : "static_cast<ACC>(static_cast<" + bare + ">(p) " + with + " static_cast<" +

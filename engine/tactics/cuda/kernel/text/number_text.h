@@ -12,8 +12,8 @@ namespace enginery {
 // Whether kernels combine such numbers.
 bool are_combined(DataType type);
 
-// The macros TX and TY, the element types of x and y; FLOATS; ACC, the type of what is combined;
-// LOAD(p), STORE(p, v), ADD(p, q), MULTIPLY(p, q).
-void define_numbers(KernelProgram& program, DataType x, DataType y);
+// The macros FLOATS; ACC, the type of what is combined of such elements; LOAD(p), STORE(p, v),
+// ADD(p, q), MULTIPLY(p, q). TX and TY are define_types' business.
+void define_numbers(KernelProgram& program, DataType type);
 
 }  // namespace enginery
