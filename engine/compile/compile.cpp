@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/compile/counted_floats.h"
 #include "engine/compile/layers_meant.h"
 #include "engine/graph/text.h"
 #include "engine/plan/workspace_limit.h"
@@ -181,7 +182,11 @@ Result<Target> open_target(const std::string& sku, const BuildOptions& options) 
 
 Result<Network> lower_model(const LoadedModel& model, const Target& target,
                             const BuildOptions& options) {
-  return lower(model.graph, target.sources, options.precisions, model.precisions);
+  NodePrecisions precisions = model.precisions;
+  if (options.precisions != std::set{Precision::fp32}) {
+    for (const NodeId id : counting_nodes(model.graph)) precisions.emplace(id, Precision::fp32);
+  }
+  return lower(model.graph, target.sources, options.precisions, precisions);
 }
 
 Result<Bytes> assemble(const LoadedModel& model, const Network& network,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <random>
 
+#include "engine/compile/counted_floats.h"
 #include "engine/graph/run_graph.h"
 #include "engine/ops/element_order.h"
 
@@ -30,7 +31,7 @@ bool chooses(const Op& op) {
 }
 
 // Whether the operator turns a small difference of its first input, a float, into a step.
-bool decides(const Op& op) {
+bool is_deciding(const Op& op) {
   if (const auto* binary = std::get_if<Binary>(&op))
     return is_order(binary->kind) || binary->kind == BinaryKind::equal ||
            binary->kind == BinaryKind::mod || binary->kind == BinaryKind::fmod;
@@ -56,12 +57,27 @@ std::vector<bool> varying(const Graph& graph) {
   return out;
 }
 
-bool decides(const Graph& graph, const std::vector<bool>& varies, const Node& node) {
-  if (node.inputs.empty() || node.inputs[0] == kNoValue) return false;
-  const bool open = std::ranges::any_of(
-      node.inputs, [&](ValueId v) { return v != kNoValue && varies[static_cast<size_t>(v)]; });
-  return open && is_floating(graph.value(node.inputs[0]).type.type) && decides(node.op);
-}
+// Which nodes of a graph decide. Of counts every engine decides as the reference does.
+class Decisions {
+ public:
+  explicit Decisions(const Graph& graph)
+      : graph_(graph), varies_(varying(graph)), exact_(counted_floats(graph).exact) {}
+
+  bool decides(const Node& node) const {
+    if (node.inputs.empty() || node.inputs[0] == kNoValue || !is_float(node.inputs[0]))
+      return false;
+    return is_deciding(node.op) && std::ranges::any_of(node.inputs, [&](ValueId v) {
+             return v != kNoValue && varies_[static_cast<size_t>(v)] &&
+                    !(is_float(v) && exact_[static_cast<size_t>(v)]);
+           });
+  }
+
+ private:
+  bool is_float(ValueId v) const { return is_floating(graph_.value(v).type.type); }
+
+  const Graph& graph_;
+  const std::vector<bool> varies_, exact_;
+};
 
 bool is_product(const Op& op) {
   return std::holds_alternative<Convolution>(op) || std::holds_alternative<Deconvolution>(op) ||
@@ -71,10 +87,10 @@ bool is_product(const Op& op) {
 
 // Operators whose output elements hang on one element of each input.
 bool keeps_elements_apart(const Op& op) {
-  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kMovesElements; }, op) ||
-         std::holds_alternative<Activation>(op) || std::holds_alternative<Unary>(op) ||
-         std::holds_alternative<PRelu>(op) || std::holds_alternative<Binary>(op) ||
-         std::holds_alternative<Quantize>(op) || std::holds_alternative<Dequantize>(op);
+  return moves_elements(op) || std::holds_alternative<Activation>(op) ||
+         std::holds_alternative<Unary>(op) || std::holds_alternative<PRelu>(op) ||
+         std::holds_alternative<Binary>(op) || std::holds_alternative<Quantize>(op) ||
+         std::holds_alternative<Dequantize>(op);
 }
 
 // ... and lie in the same order: positions stay with the lanes that they were chosen from.
@@ -137,7 +153,7 @@ class DecidedRun {
   DecidedRun(const Graph& graph, double bar)
       : graph_(graph),
         bar_(bar),
-        varies_(varying(graph)),
+        decisions_(graph),
         values_(static_cast<size_t>(graph.value_count())),
         order_(graph.needed_order()),
         readers_left_(reader_counts(graph, order_)) {}
@@ -183,9 +199,9 @@ class DecidedRun {
       if (std::find(open.begin(), open.end(), v) == open.end()) open.push_back(v);
       often |= of(v).decided == Decided::often;
     }
-    if (open.empty()) return decides(graph_, varies_, node) ? Decided::once : Decided::none;
+    if (open.empty()) return decisions_.decides(node) ? Decided::once : Decided::none;
     const bool apart = open.size() == 1 && !often && keeps_elements_apart(node.op);
-    return apart && !decides(graph_, varies_, node) ? Decided::once : Decided::often;
+    return apart && !decisions_.decides(node) ? Decided::once : Decided::often;
   }
 
   const Tensor* input(const Node& node, size_t i, World world) {
@@ -215,10 +231,12 @@ class DecidedRun {
     }
     if (decided == Decided::none) return {};
     for (int w = 1; w < kWorlds; ++w) {
-      TRY(auto outputs, run_in(node, id, static_cast<World>(w)));
-      for (size_t o = 0; o < outputs.size(); ++o) {
+      auto outputs = run_in(node, id, static_cast<World>(w));
+      // What is moved may have no result (a position that no row has): then it stays.
+      for (size_t o = 0; o < exact.size(); ++o) {
         DecidedValue& value = of(node.outputs[o]);
-        if (value.decided != Decided::none) value.worlds.push_back(std::move(outputs[o]));
+        if (value.decided == Decided::none) continue;
+        value.worlds.push_back(outputs ? std::move((*outputs)[o]) : value.exact());
       }
     }
     keep_choice(node);
@@ -227,7 +245,7 @@ class DecidedRun {
 
   Result<std::vector<Tensor>> run_in(const Node& node, NodeId id, World world) {
     std::vector<const Tensor*> in = inputs(node, world);
-    if (!decides(graph_, varies_, node)) return run_reference(node.op, in);
+    if (!decisions_.decides(node)) return run_reference(node.op, in);
     std::mt19937_64 random(static_cast<uint64_t>(id) * kWorlds + static_cast<uint64_t>(world));
     const auto* binary = std::get_if<Binary>(&node.op);
     const double first = slack_of(*in[0], bar_), second = binary ? slack_of(*in[1], bar_) : 0;
@@ -259,7 +277,7 @@ class DecidedRun {
       of(node.outputs[0]).choice = of(node.inputs[0]).choice;
       return;
     }
-    if (!decides(graph_, varies_, node)) return;
+    if (!decisions_.decides(node)) return;
     const auto* arg = std::get_if<ArgMinMax>(&node.op);
     const auto* top = std::get_if<TopK>(&node.op);
     if (!arg && !top) return;
@@ -292,7 +310,7 @@ class DecidedRun {
 
   const Graph& graph_;
   const double bar_;
-  const std::vector<bool> varies_;
+  const Decisions decisions_;
   std::vector<DecidedValue> values_;
   const std::vector<NodeId> order_;
   std::vector<size_t> readers_left_;
@@ -306,11 +324,11 @@ Result<std::vector<DecidedValue>> run_decided(const Graph& graph, const std::vec
 }
 
 bool decides_before_products(const Graph& graph) {
-  const std::vector<bool> varies = varying(graph);
+  const Decisions decisions(graph);
   std::vector<bool> decided(static_cast<size_t>(graph.value_count()), false);
   for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
-    bool after = decides(graph, varies, node);
+    bool after = decisions.decides(node);
     for (const ValueId v : node.inputs) after |= v != kNoValue && decided[static_cast<size_t>(v)];
     if (!after) continue;
     if (is_product(node.op)) return true;

@@ -8,4 +8,8 @@ bool keeps_element_order(const Op& op) {
          std::holds_alternative<Identity>(op);
 }
 
+bool moves_elements(const Op& op) {
+  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kMovesElements; }, op);
+}
+
 }  // namespace enginery

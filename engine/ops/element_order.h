@@ -1,7 +1,7 @@
-// Which operators give the elements of their input back in order, under other dims or the same.
+// Which operators give elements of their inputs back, and which of them in order.
 //
-// Where: passes that look through them, tactics that run them as views, the gate that follows
-// decided positions. A pure function.
+// Where: passes that look through them, tactics that run them as views, the gates that follow
+// decided positions and compare bits. Pure functions.
 #pragma once
 
 #include "engine/ops/op.h"
@@ -11,5 +11,8 @@ namespace enginery {
 // Reshape, Flatten, Squeeze, Unsqueeze and Identity: element i of the output is element i of the
 // first input, both stored in order.
 bool keeps_element_order(const Op& op);
+
+// Operators whose results are elements of their inputs, bit for bit (kMovesElements), Cast apart.
+bool moves_elements(const Op& op);
 
 }  // namespace enginery

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/ops/element_order.h"
+
 namespace enginery {
 namespace {
 
@@ -18,10 +20,6 @@ Result<Op> make_op(std::string_view name) {
 
 bool goes_through_float32(DataType type) {
   return type == DataType::float16 || type == DataType::bfloat16;
-}
-
-bool moves_elements(const Op& op) {
-  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kMovesElements; }, op);
 }
 
 // Elements of types for storage alone are moved, and become others by an operator that says so.

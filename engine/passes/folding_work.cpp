@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/ops/element_order.h"
+
 namespace enginery {
 namespace {
 
@@ -54,9 +56,7 @@ double folding_work(const Graph& graph, const Node& node) {
   for (const ValueId v : node.inputs) read += size_of(graph, v);
   for (const ValueId v : node.outputs) made += size_of(graph, v);
   // What moves elements reads those that it writes, of however large a table.
-  const bool moves = std::visit(
-      [](const auto& op) { return std::decay_t<decltype(op)>::kMovesElements; }, node.op);
-  if (moves) read = std::min(read, made);
+  if (moves_elements(node.op)) read = std::min(read, made);
   return kOperationsAnElement * (read + made) + inner_work(graph, node, made);
 }
 

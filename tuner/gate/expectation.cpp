@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/ops/element_order.h"
 #include "tuner/gate/domain.h"
 #include "tuner/gate/magnitude.h"
 #include "tuner/gate/region_result.h"
@@ -15,10 +16,6 @@ namespace {
 
 // Float32 holds whole numbers up to 2^24; no product of the integers probe is above 64.
 constexpr int64_t kMaxWhole = 1 << 24, kMaxExactTerms = kMaxWhole / 64;
-
-bool moves(const Op& op) {
-  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kMovesElements; }, op);
-}
 
 bool steps_at_whole_numbers(UnaryKind kind) {
   switch (kind) {
@@ -50,7 +47,7 @@ bool selects(const Op& op) {
   if (const auto* reduce = std::get_if<Reduce>(&op))
     return reduce->kind == ReduceKind::min || reduce->kind == ReduceKind::max;
   const auto* resize = std::get_if<Resize>(&op);
-  return moves(op) || std::holds_alternative<TopK>(op) ||
+  return moves_elements(op) || std::holds_alternative<TopK>(op) ||
          (resize && resize->mode == ResizeMode::nearest);
 }
 
@@ -135,7 +132,7 @@ struct Widened {
 Status set_in_full(const Problem& p, const std::vector<const Tensor*>& inputs,
                    std::vector<ExpectedOutput>& out) {
   // Moves keep every bit of every type; what an epilogue follows is not rounded before it.
-  const bool as_they_are = moves(p.op) && p.epilogue.empty();
+  const bool as_they_are = moves_elements(p.op) && p.epilogue.empty();
   const Widened wide(inputs);
   const std::span<const Tensor* const> anchor(as_they_are ? inputs.data() : wide.inputs.data(),
                                               static_cast<size_t>(p.anchor_inputs));

@@ -24,6 +24,19 @@ inline ModelBuilder two_outputs() {
   return model;
 }
 
+// 1,024 positions, halved and rounded down, choose rows of 513: bfloat16 would take 257 for 256.
+inline ModelBuilder rows_by_halved_positions() {
+  ModelBuilder model;
+  std::vector<float> table(513);
+  for (size_t i = 0; i < table.size(); ++i) table[i] = i % 2 == 0 ? 1.0f : -1.0f;
+  model.input("x", {1024}).output("y").weights("two", {1}, {2}).weights("table", {513}, table);
+  model.ints("all", {1024}).node("TopK", {"x", "all"}, {"values", "places"});
+  model.node("Cast", {"places"}, {"f"}, {{"to", 1}}).node("Div", {"f", "two"}, {"half"});
+  model.node("Floor", {"half"}, {"row"}).node("Cast", {"row"}, {"i"}, {{"to", kInt64}});
+  model.node("Gather", {"table", "i"}, {"y"});
+  return model;
+}
+
 // A graph's text as a model that is imported and has gone through the passes.
 inline LoadedModel loaded_from(const std::string& text, const PassOptions& passes) {
   LoadedModel out;

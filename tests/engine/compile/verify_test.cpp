@@ -87,6 +87,36 @@ TEST(Verify, AcceptsSizesThatThePassesFindOut) {
   expect_right(model);
 }
 
+Result<int> round_up(Graph& graph) {
+  int changed = 0;
+  for (NodeId id = 0; id < graph.node_count(); ++id) {
+    auto* unary = std::get_if<Unary>(&graph.node(id).op);
+    if (graph.node(id).erased || !unary || unary->kind != UnaryKind::floor) continue;
+    unary->kind = UnaryKind::ceil;
+    ++changed;
+  }
+  return changed;
+}
+
+// Counts are the same in every engine: a row beside the right one is wrong.
+TEST(Verify, KnowsCountsToTheBit) {
+  expect_right(test::rows_by_halved_positions());
+  constexpr Pass kWrong[] = {{"wrong", round_up}};
+  expect_wrong(test::rows_by_halved_positions(),
+               {.skip = {}, .dump = {}, .log = {}, .list = kWrong});
+}
+
+// 3.9999 may be 4 in an engine, and 4 is no row.
+TEST(Verify, AcceptsPositionsThatAnErrorMovesPastTheEnd) {
+  test::ModelBuilder model;
+  model.input("x", {64}).output("y").weights("many", {1}, {1000}).weights("none", {}, {0});
+  model.weights("most", {}, {3.9999f}).weights("table", {4}, {1, 2, 4, 8});
+  model.node("Mul", {"x", "many"}, {"wide"}).node("Clip", {"wide", "none", "most"}, {"near"});
+  model.node("Floor", {"near"}, {"row"}).node("Cast", {"row"}, {"i"}, {{"to", test::kInt64}});
+  model.node("Gather", {"table", "i"}, {"y"});
+  expect_right(model);
+}
+
 TEST(Verify, RejectsTheEngineOfAWrongPass) {
   constexpr Pass kWrong[] = {
       {"wrong", swap_activations<ActivationKind::relu, ActivationKind::tanh>}};
