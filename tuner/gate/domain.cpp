@@ -157,6 +157,11 @@ int64_t terms_of(const Problem& problem) {
   if (const auto* op = std::get_if<Lrn>(&problem.op)) return op->size;
   if (const auto* op = std::get_if<Attention>(&problem.op)) return op->depth + op->keys;
   if (is_one_of<CumSum>(problem)) return volume(input_dims(problem, 0));
+  // As many updates as may meet one element, and the element.
+  if (is_one_of<ScatterNd>(problem))
+    return 1 + volume(input_dims(problem, 1)) / std::max<int64_t>(input_dims(problem, 1).back(), 1);
+  if (const auto* op = std::get_if<ScatterElements>(&problem.op))
+    return 1 + axis_size(input_dims(problem, 1), op->axis);
   if (is_one_of<Resize>(problem)) return 64;
   return 1;
 }

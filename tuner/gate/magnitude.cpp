@@ -80,11 +80,23 @@ bool errs_by_its_scale(UnaryKind kind) {
   return kind != UnaryKind::exp && kind != UnaryKind::sqrt && kind != UnaryKind::reciprocal;
 }
 
-bool is_sum(ReduceKind kind) {
-  return kind == ReduceKind::sum || kind == ReduceKind::mean;
-}
-
 }  // namespace
+
+bool adds_up(const Problem& p) {
+  const auto* binary = std::get_if<Binary>(&p.op);
+  const auto* pool = std::get_if<Pooling>(&p.op);
+  const auto* global = std::get_if<GlobalPooling>(&p.op);
+  const auto* reduce = std::get_if<Reduce>(&p.op);
+  const auto* elements = std::get_if<ScatterElements>(&p.op);
+  const auto* rows = std::get_if<ScatterNd>(&p.op);
+  return (binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::sub)) ||
+         (pool && pool->kind == PoolKind::average) ||
+         (global && global->kind == PoolKind::average) ||
+         (reduce && (reduce->kind == ReduceKind::sum || reduce->kind == ReduceKind::mean)) ||
+         (elements && elements->kind == ScatterKind::add) ||
+         (rows && rows->kind == ScatterKind::add) ||
+         is_one_of<Convolution, Deconvolution, MatMul, Gemm, Einsum, CumSum, BatchNorm>(p);
+}
 
 double Magnitudes::at(size_t element, double value) const {
   const double own = factor * std::abs(value);
@@ -94,24 +106,15 @@ double Magnitudes::at(size_t element, double value) const {
 Result<Magnitudes> magnitudes_of(const Problem& p, std::span<const Tensor* const> inputs,
                                  const Tensor& result) {
   constexpr double kPowerGrowth = 16;  // of b log a, the exponent that pow is computed from
-  if (const auto* binary = std::get_if<Binary>(&p.op)) {
-    if (binary->kind == BinaryKind::add || binary->kind == BinaryKind::sub)
-      return of_sizes(Binary{BinaryKind::add}, inputs);
-    return Magnitudes{{}, binary->kind == BinaryKind::pow ? kPowerGrowth : 1, 0};
-  }
-  const auto* pool = std::get_if<Pooling>(&p.op);
-  const auto* global = std::get_if<GlobalPooling>(&p.op);
-  const auto* reduce = std::get_if<Reduce>(&p.op);
-  if ((pool && pool->kind == PoolKind::average) || (global && global->kind == PoolKind::average) ||
-      (reduce && is_sum(reduce->kind)) ||
-      is_one_of<CumSum, Einsum, MatMul, Gemm, Convolution, Deconvolution>(p))
-    return of_sizes(p.op, inputs);
-  if (reduce) {
+  if (is_one_of<BatchNorm>(p)) return of_batch_norm(p.op, inputs);
+  const auto* binary = std::get_if<Binary>(&p.op);
+  if (adds_up(p)) return of_sizes(binary ? Op(Binary{BinaryKind::add}) : p.op, inputs);
+  if (binary) return Magnitudes{{}, binary->kind == BinaryKind::pow ? kPowerGrowth : 1, 0};
+  if (const auto* reduce = std::get_if<Reduce>(&p.op)) {
     const bool logarithm =
         reduce->kind == ReduceKind::log_sum || reduce->kind == ReduceKind::log_sum_exp;
     return Magnitudes{{}, 1, logarithm ? 1.0 : 0.0};
   }
-  if (is_one_of<BatchNorm>(p)) return of_batch_norm(p.op, inputs);
   if (const auto rows = norm_rows(p); rows.ok()) return of_norm(*rows, inputs);
   if (is_one_of<Resize, Range>(p))
     return Magnitudes{{}, 1, std::max(largest(*inputs[0]), largest(result))};

@@ -18,6 +18,9 @@ struct Magnitudes {
   double at(size_t element, double value) const;
 };
 
+// Operators whose results are sums, in which terms cancel: magnitudes_of sums the terms' sizes.
+bool adds_up(const Problem& problem);
+
 // Of the anchor's output 0. `inputs` are the anchor's, `result` what the reference made of them.
 Result<Magnitudes> magnitudes_of(const Problem& problem, std::span<const Tensor* const> inputs,
                                  const Tensor& result);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "engine/ops/element_order.h"
 #include "engine/tactics/shapes/pooled_conv.h"
 #include "tuner/gate/magnitude.h"
 
@@ -29,27 +30,12 @@ double largest_size(const Tensor& sizes) {
   return out;
 }
 
-// Operators of which magnitudes_of tells the sum over the sizes of their operands.
-bool adds_up(const Problem& p) {
-  const auto* binary = std::get_if<Binary>(&p.op);
-  const auto* pool = std::get_if<Pooling>(&p.op);
-  const auto* global = std::get_if<GlobalPooling>(&p.op);
-  const auto* reduce = std::get_if<Reduce>(&p.op);
-  return (binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::sub)) ||
-         (pool && pool->kind == PoolKind::average) ||
-         (global && global->kind == PoolKind::average) ||
-         (reduce && (reduce->kind == ReduceKind::sum || reduce->kind == ReduceKind::mean)) ||
-         is_one_of<Convolution, Deconvolution, MatMul, Gemm, Einsum, CumSum, BatchNorm>(p);
-}
-
 // Operators that do to sizes what they do to values: moves, products, maxima.
 bool keeps_sizes(const Problem& p) {
   const auto* binary = std::get_if<Binary>(&p.op);
   const auto* pool = std::get_if<Pooling>(&p.op);
   const auto* global = std::get_if<GlobalPooling>(&p.op);
-  const bool moves =
-      std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kMovesElements; }, p.op);
-  return moves ||
+  return moves_elements(p.op) ||
          (binary && (binary->kind == BinaryKind::mul || binary->kind == BinaryKind::max)) ||
          (pool && pool->kind == PoolKind::max) || (global && global->kind == PoolKind::max);
 }

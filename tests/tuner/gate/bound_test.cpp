@@ -5,6 +5,7 @@
 
 #include "tests/tuner/gate/gate_support.h"
 #include "tuner/gate/comparison.h"
+#include "tuner/gate/magnitude.h"
 
 namespace enginery {
 namespace {
@@ -51,6 +52,47 @@ std::string error_of(int64_t k, ProbeKind kind, Precision promised, Sums how) {
 }
 
 constexpr int64_t kLengths[] = {1, 27, 576, 4608, 9216, 25088};
+
+// 64 updates of 16 rows, the last ones first, without the first `left_out` ones.
+std::string error_of_scattered_sums(uint64_t seed, size_t left_out) {
+  const Problem problem =
+      problem_of("scatter_nd kind=add | float32[16x4] int64[64x1] float32[64x4]");
+  Tactic tactic;
+  tactic.inputs = {{}, {}, {}};
+  const Resolution resolution = resolution_of(problem, tactic);
+  const ProbeData data(problem, {ProbeKind::symmetric, seed});
+  const auto expected = expected_outputs(problem, data, resolution, {});
+  const std::vector<Tensor> in = data.inputs(resolution);
+  Tensor y = in[0];
+  for (size_t i = 64; i-- > left_out;) {
+    const auto row = static_cast<size_t>((in[1].data<int64_t>()[i] + 16) % 16);
+    for (size_t j = 0; j < 4; ++j)
+      y.mutable_data<float>()[row * 4 + j] += in[2].data<float>()[i * 4 + j];
+  }
+  return compare(y, expected->at(0), arithmetic_of(problem), tactic).wrong;
+}
+
+// What cancels in a sum leaves the error of its terms.
+TEST(ErrorBound, HoldsForScatteredSumsInAnyOrder) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    EXPECT_EQ(error_of_scattered_sums(seed, 0), "") << seed;
+    EXPECT_NE(error_of_scattered_sums(seed, 1), "") << seed;
+  }
+}
+
+// 1 - 1 is as far off as 1 + 1.
+TEST(ErrorBound, OfScatteredSumsGrowsWithTheirTerms) {
+  for (const std::string op :
+       {"scatter_nd kind=add | float32[1] int64[1x1] float32[1]",
+        "scatter_elements kind=add axis=0 | float32[1] int64[1] float32[1]"}) {
+    const Problem problem = problem_of(op);
+    const Tensor one = Tensor::of<float>({1}, {1}), less = Tensor::of<float>({1}, {-1}),
+                 first = Tensor::of<int64_t>(problem.inputs[1].type.dims, {0}),
+                 none = Tensor::of<float>({1}, {0});
+    const Tensor* inputs[] = {&one, &first, &less};
+    EXPECT_EQ(magnitudes_of(problem, inputs, none)->at(0, 0), 2) << op;
+  }
+}
 
 TEST(ErrorBound, HoldsForSumsInFloat) {
   for (const int64_t k : kLengths) {
