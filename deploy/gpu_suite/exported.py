@@ -69,7 +69,7 @@ def load_gpt2(batch):
 
 LOADERS = {
     "deit_tiny": from_timm("deit_tiny_patch16_224"), "efficientnet_b0": from_timm("efficientnet_b0"), "convnext_tiny": from_timm("convnext_tiny"),
-    "mobilenetv3": from_timm("mobilenetv3_large_100"), "vit_b16": from_torchvision("vit_b_16"), "swin_t": from_torchvision("swin_t"),
+    "ecaresnet26t": from_timm("ecaresnet26t"), "mobilenetv3": from_timm("mobilenetv3_large_100"), "vit_b16": from_torchvision("vit_b_16"), "swin_t": from_torchvision("swin_t"),
     "resnet50": from_torchvision("resnet50"), "googlenet": from_torchvision("googlenet"), "squeezenet": from_torchvision("squeezenet1_1"),
     "cspresnet50": from_timm("cspresnet50"), "densenet121": from_torchvision("densenet121"),
     "bert": load_bert, "gpt2": load_gpt2,

@@ -43,6 +43,7 @@
   CALL(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode*))                               \
   CALL(cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                \
   CALL(cuGraphGetNodes, (CUgraph, CUgraphNode*, size_t*))                                       \
+  CALL(cuGraphAddEmptyNode, (CUgraphNode*, CUgraph, const CUgraphNode*, size_t))                \
   CALL(cuGraphDestroy, (CUgraph))                                                               \
   CALL(cuGraphExecDestroy, (CUgraphExec))                                                       \
   CALL(cuGraphLaunch, (CUgraphExec, CUstream))                                                  \
@@ -66,7 +67,9 @@
 #define ENGINERY_NEWER_DRIVER_CALLS(CALL)                                                   \
   CALL(cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**))               \
   CALL(cuStreamGetCaptureInfo_v3, (CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*, \
-                                   const CUgraphNode**, const CUgraphEdgeData**, size_t*))
+                                   const CUgraphNode**, const CUgraphEdgeData**, size_t*))  \
+  CALL(cuStreamUpdateCaptureDependencies_v2,                                                \
+       (CUstream, CUgraphNode*, const CUgraphEdgeData*, size_t, unsigned))
 
 namespace enginery {
 

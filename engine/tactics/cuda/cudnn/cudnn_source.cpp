@@ -6,6 +6,7 @@
 #include "engine/device/cuda/cuda_stream.h"
 #include "engine/tactics/cuda/cudnn/conv_plan.h"
 #include "engine/tactics/cuda/launch/gpu_tactic.h"
+#include "engine/tactics/cuda/launch/launch_kernel.h"
 #include "engine/tactics/cuda/launch/library_handle.h"
 #include "engine/tactics/cuda/launch/operand_constants.h"
 
@@ -78,6 +79,7 @@ class PreparedCudnn final : public PreparedTactic {
       ids.push_back(place.id);
       pointers.push_back(address(place, arguments));
     }
+    CHECK_OK(begin_after_all(handle_.device().driver(), cuda_stream(stream)));
     std::lock_guard lock(handle_.mutex());
     TRY(CudnnDescriptor pack,
         CudnnDescriptor::create(cudnn, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR));
