@@ -85,7 +85,7 @@ TEST(FarmBuild, FailsAJobWhoseModelIsBrokenOnceAndForAll) {
 TEST(FarmBuild, ResumesTheTuningOfAKilledRunner) {
   const SmallFarm farm(check_engine);
   const AgentThread agent(farm, best_cpu_sku(), ENGINERY_TEST_RUNNER);
-  expect_tuning_resumes_after_a_kill(farm, network(10, 1));
+  expect_tuning_resumes_after_a_kill(farm, network(30, 1));
 }
 
 // Each fault costs a runner; neither the step nor the worker ends.

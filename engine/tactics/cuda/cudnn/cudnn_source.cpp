@@ -79,7 +79,8 @@ class PreparedCudnn final : public PreparedTactic {
       ids.push_back(place.id);
       pointers.push_back(address(place, arguments));
     }
-    CHECK_OK(begin_after_all(handle_.device().driver(), cuda_stream(stream)));
+    const Driver& driver = handle_.device().driver();
+    CHECK_OK(begin_after_all(driver, cuda_stream(stream)));
     std::lock_guard lock(handle_.mutex());
     TRY(CudnnDescriptor pack,
         CudnnDescriptor::create(cudnn, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR));
@@ -92,7 +93,7 @@ class PreparedCudnn final : public PreparedTactic {
     CUDNN_OK(cudnn,
              cudnnSetStream(handle_.get(), reinterpret_cast<cudaStream_t>(cuda_stream(stream))));
     CUDNN_OK(cudnn, cudnnBackendExecute(handle_.get(), plan_->plan.plan.get(), pack.get()));
-    return {};
+    return begin_after_all(driver, cuda_stream(stream));
   }
 
   int64_t weight_bytes() const override { return constants_.bytes(); }

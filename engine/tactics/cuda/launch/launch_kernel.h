@@ -6,10 +6,11 @@
 // GoogLeNet 7 %, SqueezeNet as long; results are the same to the last bit.
 // ENGINERY_EARLY_LAUNCH=off gives ordinary edges.
 //
-// A kernel of ours also lets its successor begin early, whoever launches that one. cuDNN's
-// convolutions (9.14, engine 4, on an H200) took that up and read the operand that they add before
-// it was written: ECA-ResNet-26t in float16 was wrong, differently in each run. So its launches are
-// behind begin_after_all().
+// A kernel of ours also lets its successor begin early, whoever launches that one, and cuDNN's
+// kernels take that up (9.14, Hopper). The two together went wrong on an H200: ECA-ResNet-26t in
+// float16 was off by more than its largest element, differently in each run; with ordinary edges
+// everywhere it was right, and without cuDNN, too. With ordinary edges behind cuDNN's kernels alone
+// it was not. So begin_after_all() stands before and behind them.
 #pragma once
 
 #include <array>
