@@ -150,6 +150,45 @@ bool drop_empty_parts(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>&
   return true;
 }
 
+// What is expanded to v; kNoValue where v is no expansion.
+ValueId before_an_expansion(const Graph& graph, ValueId v) {
+  const NodeId producer = v == kNoValue ? kNoNode : graph.value(v).producer;
+  const bool expands =
+      producer != kNoNode && std::holds_alternative<Expand>(graph.node(producer).op);
+  return expands ? graph.node(producer).inputs[0] : kNoValue;
+}
+
+// Whether the node's result has the same dims when input `i` is `instead`.
+bool broadcasts_alike(const Graph& graph, const Node& node, size_t i, ValueId instead) {
+  Dims dims = graph.value(instead).type.dims;
+  for (size_t j = 0; j < node.inputs.size(); ++j) {
+    if (j == i) continue;
+    auto wider = broadcast(dims, graph.value(node.inputs[j]).type.dims);
+    if (!wider) return false;
+    dims = std::move(*wider);
+  }
+  return is_static(dims) && dims == graph.value(node.outputs[0]).type.dims;
+}
+
+// Reads what was expanded for an element-wise operator that broadcasts it itself; whether there was
+// any. Gates by channel come so (timm's ECA networks).
+bool drop_expansions(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) {
+  Node& node = graph.node(id);
+  if (!std::holds_alternative<Binary>(node.op) && !std::holds_alternative<Where>(node.op))
+    return false;
+  bool changed = false;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId expanded = node.inputs[i], instead = before_an_expansion(graph, expanded);
+    if (instead == kNoValue || !broadcasts_alike(graph, node, i, instead)) continue;
+    node.inputs[i] = instead;
+    users[static_cast<size_t>(instead)].push_back(id);
+    if (std::ranges::find(node.inputs, expanded) == node.inputs.end())
+      std::erase(users[static_cast<size_t>(expanded)], id);
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
 Result<int> remove_no_ops(Graph& graph) {
@@ -165,6 +204,7 @@ Result<int> remove_no_ops(Graph& graph) {
       ++changed;
     }
     changed += drop_empty_parts(graph, id, users);
+    changed += drop_expansions(graph, id, users);
     const auto returned = returned_input(graph, node);
     if (!returned) continue;
     const ValueId from = node.outputs[0], to = node.inputs[*returned];

@@ -18,19 +18,18 @@ std::string name_of(const Problem& problem, const Tactic& tactic,
 Result<std::shared_ptr<const PreparedTactic>> PreparedSteps::prepare(
     const TacticSource& source, const Problem& problem, const Tactic& tactic,
     const std::vector<const Tensor*>& weights) {
-  const std::string name = name_of(problem, tactic, weights);
+  Step* step = nullptr;  // stays where it is
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = steps_.find(name); found != steps_.end()) return found->second.prepared;
+    step = &steps_[name_of(problem, tactic, weights)];
   }
-  TRY(auto prepared, source.prepare(problem, tactic, weights));
-  Step step{prepared, {}};
+  const std::lock_guard lock(step->mutex);
+  if (step->prepared) return step->prepared;
+  TRY(step->prepared, source.prepare(problem, tactic, weights));
   for (const Tensor* t : weights) {
-    if (t) step.weights.push_back(*t);
+    if (t) step->weights.push_back(*t);
   }
-  const std::lock_guard lock(mutex_);
-  steps_.emplace(name, std::move(step));
-  return prepared;
+  return step->prepared;
 }
 
 }  // namespace enginery

@@ -18,7 +18,8 @@ namespace enginery {
 class PreparedSteps {
  public:
   // What the source prepares of the problem's tactic and these very weights (the same memory, not
-  // equal numbers), or has prepared before. Errors: those of TacticSource::prepare.
+  // equal numbers), or has prepared before; who asks while another prepares it waits. Errors: those
+  // of TacticSource::prepare.
   Result<std::shared_ptr<const PreparedTactic>> prepare(const TacticSource& source,
                                                         const Problem& problem,
                                                         const Tactic& tactic,
@@ -26,7 +27,8 @@ class PreparedSteps {
 
  private:
   struct Step {
-    std::shared_ptr<const PreparedTactic> prepared;
+    std::mutex mutex;
+    std::shared_ptr<const PreparedTactic> prepared;  // null: nobody could yet
     std::vector<Tensor> weights;  // kept: nothing else comes to lie at their addresses
   };
   std::mutex mutex_;

@@ -76,6 +76,41 @@ TEST(RemoveNoOps, RemovesAChoiceThatIsTheSameForEveryElement) {
   EXPECT_EQ(run(remove_no_ops, grows), 0);
 }
 
+// A gate by channel is broadcast by the product itself.
+TEST(RemoveNoOps, ReadsWhatWasExpandedForAnElementwiseOperator) {
+  Graph g = parse(R"(input %x : float32[1x4x3x3]
+    input %gate : float32[1x4x1x1]
+    %zero = constant float32[1] {0}
+    %dims = constant int64[4] {1, 4, 3, 3}
+    %wide = expand(%gate, %dims)
+    %scaled = binary(%x, %wide) kind=mul
+    %open = binary(%gate, %zero) kind=greater
+    %which = expand(%open, %dims)
+    %y = select(%which, %scaled, %x)
+    output %y)");
+  EXPECT_EQ(run(remove_no_ops, g), 2);
+  EXPECT_EQ(run(remove_dead, g), 2);
+  EXPECT_EQ(count<Expand>(g), 0);
+}
+
+// Without one of two expansions the result keeps its dims; without both it would not.
+TEST(RemoveNoOps, LeavesTheExpansionThatGivesAResultItsDims) {
+  Graph g = parse(R"(input %a : float32[1x4]
+    input %b : float32[1x4]
+    %dims = constant int64[2] {3, 4}
+    %wide_a = expand(%a, %dims)
+    %wide_b = expand(%b, %dims)
+    %y = binary(%wide_a, %wide_b) kind=add
+    %square = binary(%wide_b, %wide_b) kind=mul
+    output %y
+    output %square)");
+  EXPECT_EQ(run(remove_no_ops, g), 2);
+  EXPECT_EQ(run(remove_dead, g), 1);
+  EXPECT_EQ(count<Expand>(g), 1);
+  EXPECT_EQ(g.value(g.outputs()[0]).type.dims, (Dims{3, 4}));
+  EXPECT_EQ(g.value(g.outputs()[1]).type.dims, (Dims{3, 4}));
+}
+
 TEST(RemoveNoOps, LeavesATransposeThatMovesElements) {
   Graph g = parse(
       "input %x : float32[2x2]\n %a = act(%x) kind=relu\n %c = transpose(%a) permutation=[1,0]\n "

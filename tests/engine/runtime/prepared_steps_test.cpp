@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "engine/compile/compile.h"
 #include "engine/graph/text.h"
 #include "engine/runtime/program.h"
@@ -18,7 +21,8 @@ struct Nothing final : PreparedTactic {
 };
 
 struct StepSource final : TacticSource {
-  mutable int prepared = 0;
+  mutable std::atomic<int> prepared = 0;
+  std::chrono::milliseconds takes{0};
   bool fails = false;
   SourceTraits traits() const override { return {"counting"}; }
   Result<std::vector<Tactic>> offer(const Problem&, const std::set<Precision>&) const override {
@@ -27,6 +31,7 @@ struct StepSource final : TacticSource {
   Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic&,
                                                         Weights) const override {
     ++prepared;
+    std::this_thread::sleep_for(takes);
     if (fails) return Error{ErrorCode::out_of_memory, "full"};
     return std::shared_ptr<const PreparedTactic>(std::make_shared<Nothing>());
   }
@@ -84,6 +89,23 @@ TEST(PreparedSteps, KeepTheWeightsThatTheyKnowByTheirAddress) {
     ASSERT_TRUE(steps.prepare(source, product(2), tactic_named("a"), {nullptr, &weights}).ok());
   }
   EXPECT_FALSE(kept.expired());
+}
+
+TEST(PreparedSteps, ArePreparedByOneOfThoseThatAskAtOnce) {
+  StepSource source;
+  source.takes = std::chrono::milliseconds(50);
+  PreparedSteps steps;
+  const Tensor weights(DataType::float32, {8, 2});
+  std::vector<std::shared_ptr<const PreparedTactic>> got(4);
+  std::vector<std::thread> threads;
+  for (auto& one : got) {
+    threads.emplace_back([&] {
+      one = steps.prepare(source, product(2), tactic_named("a"), {nullptr, &weights}).value();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(source.prepared, 1);
+  for (const auto& one : got) EXPECT_EQ(one, got[0]);
 }
 
 // A lack of memory may be over the next time.
