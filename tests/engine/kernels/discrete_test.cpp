@@ -63,6 +63,12 @@ TEST_P(CpuKernelsTest, WrapIntegersOfEveryWidth) {
   s.function = DiscreteFunction::min;
   kernels().discrete(s);
   EXPECT_EQ(out, (std::vector<int16_t>{1, INT16_MIN, -3, 300}));
+  s.function = DiscreteFunction::distance;
+  kernels().discrete(s);
+  EXPECT_EQ(out, (std::vector<int16_t>{INT16_MAX - 1, INT16_MAX, 10, 0}));
+  s.function = DiscreteFunction::comparison;
+  kernels().discrete(s);
+  EXPECT_EQ(out, (std::vector<int16_t>{1, -1, -1, 0}));
 }
 
 TEST_P(CpuKernelsTest, AddUpRowsAndColumnsBothWays) {

@@ -29,6 +29,8 @@ ENGINERY_DISCRETE(Max, T, x > y ? x : y)
 ENGINERY_DISCRETE(BitwiseAnd, T, x& y)
 ENGINERY_DISCRETE(BitwiseOr, T, x | y)
 ENGINERY_DISCRETE(BitwiseXor, T, x ^ y)
+ENGINERY_DISCRETE(Distance, T, x < y ? 1u * y - x : 1u * x - y)
+ENGINERY_DISCRETE(Comparison, T, (x > y) - (x < y))
 #undef ENGINERY_DISCRETE
 
 template <typename F, typename T, typename R, int kA, int kB>
@@ -131,6 +133,10 @@ void ENGINERY_KERNEL(discrete)(const DiscreteArguments& s) {
       return of_bits<BitwiseOr>(s);
     case DiscreteFunction::bitwise_xor:
       return of_bits<BitwiseXor>(s);
+    case DiscreteFunction::distance:
+      return of_integers<Distance>(s);
+    case DiscreteFunction::comparison:
+      return of_integers<Comparison>(s);
   }
 }
 

@@ -27,6 +27,8 @@ enum class DiscreteFunction : int {
   bitwise_and,
   bitwise_or,
   bitwise_xor,
+  distance,    // |a - b|
+  comparison,  // 1, 0 or -1 for a above, at or below b
 };
 
 // Of both operands; booleans are uint8.

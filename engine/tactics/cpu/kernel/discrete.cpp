@@ -62,6 +62,10 @@ std::optional<DiscreteCall> call_of(const Op& op) {
       return DiscreteCall{DiscreteFunction::equal, {0, kZero}};
     case UnaryKind::neg:
       return DiscreteCall{DiscreteFunction::sub, {kZero, 0}};
+    case UnaryKind::abs:
+      return DiscreteCall{DiscreteFunction::distance, {0, kZero}};
+    case UnaryKind::sign:
+      return DiscreteCall{DiscreteFunction::comparison, {0, kZero}};
     case UnaryKind::is_nan:
       return DiscreteCall{DiscreteFunction::not_equal, {0, 0}};
     default:

@@ -29,6 +29,12 @@ std::string binary_expression(BinaryKind kind) {
       return "(p < q ? p : q)";
     case BinaryKind::max:
       return "(p > q ? p : q)";
+    case BinaryKind::bitwise_and:
+      return "(p & q)";
+    case BinaryKind::bitwise_or:
+      return "(p | q)";
+    case BinaryKind::bitwise_xor:
+      return "(p ^ q)";
     case BinaryKind::logical_and:
       return "(p != 0 && q != 0)";
     case BinaryKind::logical_or:
@@ -59,6 +65,10 @@ std::string expression_of(const Op& op) {
       return "(p == 0)";
     case UnaryKind::neg:
       return "-p";
+    case UnaryKind::abs:
+      return "(p < 0 ? -p : p)";
+    case UnaryKind::sign:
+      return "((p > 0) - (p < 0))";
     case UnaryKind::is_nan:
       return "(p != p)";
     default:
