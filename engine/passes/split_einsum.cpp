@@ -6,29 +6,28 @@
 namespace enginery {
 namespace {
 
-// An equation of two operands.
+// An equation of two operands; of one, where b is empty.
 struct Terms {
   std::string a, b, out;
 };
 
+bool has_letter(const std::string& term, char letter) {
+  return term.find(letter) != std::string::npos;
+}
+
 // Nothing where it has another number of operands, or no result.
 std::optional<Terms> terms_of(const std::string& equation) {
-  const size_t comma = equation.find(','), arrow = equation.find("->");
-  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow ||
-      equation.find(',', comma + 1) != std::string::npos)
-    return std::nullopt;
-  return Terms{equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1),
-               equation.substr(arrow + 2)};
+  const size_t arrow = equation.find("->"), comma = std::min(equation.find(','), arrow);
+  if (arrow == std::string::npos) return std::nullopt;
+  Terms out{equation.substr(0, comma), {}, equation.substr(arrow + 2)};
+  if (comma < arrow) out.b = equation.substr(comma + 1, arrow - comma - 1);
+  return has_letter(out.b, ',') ? std::nullopt : std::optional(std::move(out));
 }
 
 // The letters of an equation by where they stand.
 struct ProductLetters : Terms {
   std::string batch, rows, columns, depth;  // both and the result; a; b; both alone
 };
-
-bool has_letter(const std::string& term, char letter) {
-  return term.find(letter) != std::string::npos;
-}
 
 constexpr std::string_view kDots = "...";
 
@@ -174,27 +173,69 @@ Status split_node(Graph& graph, NodeId id, const ProductLetters& l) {
   return {};
 }
 
+// Of one operand; the letters of the result are some of its own.
+Status sum_and_transpose(Graph& graph, NodeId id, const Terms& t) {
+  std::string kept;
+  Reduce sum{ReduceKind::sum, {}, false, false};
+  for (size_t i = 0; i < t.a.size(); ++i) {
+    if (has_letter(t.out, t.a[i]))
+      kept += t.a[i];
+    else
+      sum.axes.push_back(static_cast<int64_t>(i));
+  }
+  ValueId from = graph.node(id).inputs[0];
+  if (kept == t.out && !sum.axes.empty()) {
+    graph.node(id).op = std::move(sum);
+    return {};
+  }
+  if (!sum.axes.empty()) {
+    TRY(const auto sums, graph.add_node(graph.node(id).name + "/part", std::move(sum), {from}));
+    from = sums[0];
+  }
+  graph.node(id).op = Transpose{ProductBuilder::permutation(kept, t.out)};
+  graph.node(id).inputs = {from};
+  return {};
+}
+
+bool is_sum_of_one(const Terms& t) {
+  return is_plain(t.a) && is_plain(t.out) &&
+         std::ranges::all_of(t.out, [&](char c) { return has_letter(t.a, c); });
+}
+
+// Whether the node was one that can be written so.
+Result<bool> rewrite(Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const size_t operands = node.inputs.size();
+  const auto known = [&](ValueId v) {
+    return is_static(graph.value(v).type.dims) && volume(graph.value(v).type.dims) > 0 &&
+           is_floating(graph.value(v).type.type);
+  };
+  const auto written = terms_of(std::get<Einsum>(node.op).equation);
+  if (!written || operands > 2 || !std::ranges::all_of(node.inputs, known)) return false;
+  const auto dims = [&](size_t i) {
+    return i < operands ? graph.value(node.inputs[i]).type.dims : Dims();
+  };
+  const auto terms = without_dots(*written, dims(0), dims(1));
+  if (!terms) return false;
+  if (operands == 1) {
+    if (!is_sum_of_one(*terms)) return false;
+    CHECK_OK(sum_and_transpose(graph, id, *terms));
+    return true;
+  }
+  const auto letters = product_letters(*terms);
+  if (!letters) return false;
+  CHECK_OK(split_node(graph, id, *letters));
+  return true;
+}
+
 }  // namespace
 
 Result<int> split_einsum(Graph& graph) {
   int changed = 0;
   for (const NodeId id : graph.topological_order()) {
-    const Node& node = graph.node(id);
-    const auto* op = std::get_if<Einsum>(&node.op);
-    if (!op || node.inputs.size() != 2) continue;
-    const auto known = [&](ValueId v) {
-      return is_static(graph.value(v).type.dims) && volume(graph.value(v).type.dims) > 0 &&
-             is_floating(graph.value(v).type.type);
-    };
-    if (!known(node.inputs[0]) || !known(node.inputs[1])) continue;
-    const auto written = terms_of(op->equation);
-    const auto terms = written ? without_dots(*written, graph.value(node.inputs[0]).type.dims,
-                                              graph.value(node.inputs[1]).type.dims)
-                               : std::nullopt;
-    const auto letters = terms ? product_letters(*terms) : std::nullopt;
-    if (!letters) continue;
-    CHECK_OK(split_node(graph, id, *letters));
-    ++changed;
+    if (!std::holds_alternative<Einsum>(graph.node(id).op)) continue;
+    TRY(const bool rewritten, rewrite(graph, id));
+    changed += rewritten;
   }
   return changed;
 }

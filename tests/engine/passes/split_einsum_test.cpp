@@ -56,6 +56,38 @@ TEST(SplitEinsum, MakesProductsOfWhatIsOne) {
   }
 }
 
+TEST(SplitEinsum, SumsAndTransposesASingleOperand) {
+  struct Case {
+    std::string equation;
+    Dims x;
+    int sums, transposes;
+  };
+  for (const Case& c : std::vector<Case>{{"ijbn->bnij", {4, 5, 2, 3}, 0, 1},  // XLNet's positions
+                                         {"ijk->ij", {2, 3, 4}, 1, 0},
+                                         {"ijk->ki", {2, 3, 4}, 1, 1},
+                                         {"ij->", {2, 3}, 1, 0},
+                                         {"...ij->...ji", {2, 7, 3, 4}, 0, 1},
+                                         {"i...->...", {2, 3, 4}, 1, 0}}) {
+    SCOPED_TRACE(c.equation);
+    Graph g;
+    const ValueId x = g.add_input("x", {DataType::float32, c.x});
+    const auto y = g.add_node("y", Einsum{c.equation}, {x});
+    ASSERT_TRUE(y.ok() && g.mark_output((*y)[0]).ok());
+    EXPECT_EQ(run(split_einsum, g), 1);
+    EXPECT_EQ(count<Einsum>(g), 0);
+    EXPECT_EQ(count<Reduce>(g), c.sums);
+    EXPECT_EQ(count<Transpose>(g), c.transposes);
+  }
+}
+
+TEST(SplitEinsum, LeavesDiagonalsOfASingleOperand) {
+  Graph g;
+  const ValueId x = g.add_input("x", {DataType::float32, {3, 3}});
+  const auto y = g.add_node("y", Einsum{"ii->i"}, {x});
+  ASSERT_TRUE(y.ok() && g.mark_output((*y)[0]).ok());
+  EXPECT_EQ(run(split_einsum, g), 0);
+}
+
 // What is left to the run is the product alone, with a constant that sources can pack.
 TEST(SplitEinsum, MovesWeightsAtBuildTime) {
   Graph g;
