@@ -36,10 +36,22 @@ bool is_known(const TensorDesc& desc) {
   return desc.constant || desc.value.has_value();
 }
 
-// Parts of a concatenation may be constants, which are packed in order.
-bool joins_constants(const Problem& problem) {
-  return is_one_of<Concat>(problem) &&
-         std::any_of(problem.inputs.begin(), problem.inputs.end(), is_known);
+// An output of the graph that is a constant. (Passes fold what else has nothing but constants, and
+// the identity of a computed value is a view.)
+bool gives_a_constant(const Problem& problem) {
+  return is_one_of<Identity>(problem) && !is_reformat(problem) && is_known(problem.inputs[0]);
+}
+
+// Constants, and those that are parts of a concatenation, are packed in order.
+bool reads_constants(const Problem& problem) {
+  return (is_one_of<Concat>(problem) &&
+          std::any_of(problem.inputs.begin(), problem.inputs.end(), is_known)) ||
+         gives_a_constant(problem);
+}
+
+Result<std::vector<StridedCopy>> dense_copies(const Problem& problem, const Layout& layout) {
+  if (!gives_a_constant(problem)) return read_copies(problem, layout);
+  return std::vector{reformat_copy(output_dims(problem), layout, layout)};
 }
 
 // A change of format that reads or writes channels of a wider tensor.
@@ -68,17 +80,18 @@ Result<std::vector<StridedCopy>> copies_of(const Problem& problem, const Tactic&
   const bool pitched = std::ranges::any_of(tactic.inputs, has_pitch) ||
                        std::ranges::any_of(tactic.outputs, has_pitch);
   if (pitched) return refusal("a pitch");
-  return read_copies(problem, tactic.outputs[0].layout);
+  return dense_copies(problem, tactic.outputs[0].layout);
 }
 
 Status require_copy(const Problem& problem) {
   CHECK_OK(require_static(problem));
   if (!problem.epilogue.empty()) return refusal("a fused chain");
-  TRY(const auto copies, read_copies(problem, {}));
+  TRY(const auto copies, dense_copies(problem, {}));
   for (const StridedCopy& copy : copies) {
     if (simplified(copy).loops.size() > kMaxCopyDims) return refusal("more than 6 dimensions");
   }
-  if (std::all_of(problem.inputs.begin(), problem.inputs.end(), is_known))
+  if (std::all_of(problem.inputs.begin(), problem.inputs.end(), is_known) &&
+      !gives_a_constant(problem))
     return refusal("constants alone");
   return {};
 }
@@ -118,9 +131,9 @@ Status offer_copy(const Problem& problem, const KernelContext& context, std::vec
     for (LayoutKind kind : {LayoutKind::linear, LayoutKind::channels_last}) {
       const Format format{type, {kind, 0}};
       const bool planes =
-          (is_floating(type) || is_eight_bits(type)) && any_unpadded && !joins_constants(problem);
+          (is_floating(type) || is_eight_bits(type)) && any_unpadded && !reads_constants(problem);
       if (kind == LayoutKind::channels_last && !planes) continue;
-      const auto copies = read_copies(problem, format.layout);
+      const auto copies = dense_copies(problem, format.layout);
       if (!copies.ok()) continue;
       for (const CopyVariant& variant : kCopyVariants)
         out.push_back(copy_tactic(problem, format, *copies, variant, context));
