@@ -48,10 +48,12 @@ bool is_angle(const Op& op) {
   return unary && (unary->kind == UnaryKind::sin || unary->kind == UnaryKind::cos);
 }
 
-// What becomes of counts that must not be rounded. Whether a number is zero survives rounding.
+// Whether counts that the node reads must not be rounded. Whether a number is zero survives that.
 bool needs_every_digit(const Graph& graph, const Node& node) {
   const auto* cast = std::get_if<Cast>(&node.op);
-  if (is_angle(node.op) || (cast && cast->to == DataType::boolean)) return is_angle(node.op);
+  const bool asks_for_zeros = cast && cast->to == DataType::boolean;
+  if (is_angle(node.op)) return true;
+  if (asks_for_zeros || std::holds_alternative<Shape>(node.op)) return false;
   return std::ranges::any_of(node.outputs, [&](ValueId v) {
     return v != kNoValue && !is_floating(graph.value(v).type.type);
   });

@@ -21,7 +21,7 @@ struct CountedFloats {
 };
 CountedFloats counted_floats(const Graph& graph);
 
-// The nodes that compute counted floats of which some node makes integers, booleans, sines or
+// The nodes that compute counted floats of which some node makes integers, comparisons, sines or
 // cosines, and those nodes, in topological order.
 std::vector<NodeId> counting_nodes(const Graph& graph);
 
