@@ -66,9 +66,11 @@ class Decisions {
   bool decides(const Node& node) const {
     if (node.inputs.empty() || node.inputs[0] == kNoValue || !is_float(node.inputs[0]))
       return false;
+    // Quantisation divides by a scale, or multiplies by what is nearly its reciprocal.
+    const bool rounds_anyhow = std::holds_alternative<Quantize>(node.op);
     return is_deciding(node.op) && std::ranges::any_of(node.inputs, [&](ValueId v) {
              return v != kNoValue && varies_[static_cast<size_t>(v)] &&
-                    !(is_float(v) && exact_[static_cast<size_t>(v)]);
+                    (rounds_anyhow || !is_float(v) || !exact_[static_cast<size_t>(v)]);
            });
   }
 
