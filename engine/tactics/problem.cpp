@@ -67,7 +67,7 @@ double flops_per_element(const Problem& p) {
   if (auto* op = std::get_if<Attention>(&p.op))
     return 2 * static_cast<double>(op->keys) *
            (1 + static_cast<double>(op->depth) / static_cast<double>(op->width));
-  if (auto* lrn = std::get_if<Lrn>(&p.op)) return static_cast<double>(2 * lrn->size + 8);
+  if (auto* lrn = std::get_if<Lrn>(&p.op)) return 2 * static_cast<double>(lrn->size) + 8;
   return 1;
 }
 

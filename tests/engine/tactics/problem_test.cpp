@@ -49,6 +49,10 @@ TEST(FlopCount, CountsMultiplicationsAndAdditions) {
   EXPECT_EQ(flop_count(parsed(kConvolution)), 25 * 4 * (2 * 72 + 3));
   EXPECT_EQ(flop_count(parsed("gemm transpose_b=true | float32[3x7] w:float32[5x7]")),
             2 * 3 * 5 * 7);
+  EXPECT_EQ(flop_count(parsed("lrn size=5 alpha=1 beta=1 bias=1 | float32[1x3x2x2]")), 12 * 18);
+  EXPECT_EQ(
+      flop_count(parsed("lrn size=4611686018427387904 alpha=1 beta=1 bias=1 | float32[1x1x1x1]")),
+      0x1p63);
   EXPECT_EQ(flop_count(parsed("conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] "
                               "groups=8 | float32[1x8x5x5] "
                               "w:float32[8x1x3x3]")),
