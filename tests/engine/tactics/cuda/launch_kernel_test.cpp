@@ -1,5 +1,5 @@
-// Which launches begin before their predecessors end, and which must not, on a driver that only
-// keeps books.
+// Which launches begin before their predecessors end, and which must not, by a fake driver that
+// records the calls.
 #include "engine/tactics/cuda/launch/launch_kernel.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ const CUgraphNode kLast = handle<CUgraphNode>(1), kEmpty = handle<CUgraphNode>(2
 const CUgraph kGraph = handle<CUgraph>(3);
 const CUstream kStream = handle<CUstream>(4);
 
-Driver bookkeeper() {
+Driver recording_driver() {
   Driver out;
   out.cuStreamGetCaptureInfo_v3 = [](CUstream, CUstreamCaptureStatus* status, cuuint64_t*,
                                      CUgraph* graph, const CUgraphNode** nodes,
@@ -71,7 +71,7 @@ Driver bookkeeper() {
 }
 
 // Whether a kernel behind `before` begins early.
-bool begins_early(const Captured& before, bool awaits = true, Driver driver = bookkeeper()) {
+bool begins_early(const Captured& before, bool awaits = true, Driver driver = recording_driver()) {
   captured = before;
   const Status done =
       launch_kernel(driver, handle<CUfunction>(5), {{1, 1, 1}, 32, 0}, kStream, nullptr, awaits);
@@ -81,7 +81,7 @@ bool begins_early(const Captured& before, bool awaits = true, Driver driver = bo
 }
 
 // Whether something stands between `before` and what is captured next.
-bool stands_between(const Captured& before, Driver driver = bookkeeper()) {
+bool stands_between(const Captured& before, Driver driver = recording_driver()) {
   captured = before;
   EXPECT_TRUE(begin_after_all(driver, kStream).ok());
   EXPECT_TRUE(!captured.empty_behind || captured.empty_behind == kLast);
@@ -106,7 +106,7 @@ TEST(LaunchKernel, WaitsWhereTheKernelDoesNotWaitItself) {
 }
 
 TEST(LaunchKernel, WaitsOnDriversThatCannotTell) {
-  Driver older = bookkeeper();
+  Driver older = recording_driver();
   older.cuStreamGetCaptureInfo_v3 = nullptr;
   EXPECT_FALSE(begins_early({}, true, older));
 }
@@ -125,7 +125,7 @@ TEST(BeginAfterAll, LeavesWhatHasNoProgrammaticEdge) {
 
 // They are older than libraries that launch early.
 TEST(BeginAfterAll, LeavesDriversThatCannotTell) {
-  Driver older = bookkeeper();
+  Driver older = recording_driver();
   older.cuStreamUpdateCaptureDependencies_v2 = nullptr;
   EXPECT_FALSE(stands_between({}, older));
   EXPECT_EQ(captured.empty_behind, nullptr);
