@@ -123,10 +123,15 @@ def exported(name, exporter, folder, limit):
     return time.time() - started, open(folder + "/state").read()
 
 
-def command(words, limit):
+def locks_of(folder, level):
+    """The environment of a build: level 0 measures nothing, so that builds side by side need not take turns on a device."""
+    return dict(os.environ, ENGINERY_LOCKS=folder) if level == "0" else None
+
+
+def command(words, limit, environment=None):
     """(status, what it printed)."""
     try:
-        result = subprocess.run(words, capture_output=True, text=True, timeout=limit)
+        result = subprocess.run(words, capture_output=True, text=True, timeout=limit, env=environment)
     except subprocess.TimeoutExpired:
         return -1, f"no end within {limit} s"
     return result.returncode, result.stdout + result.stderr
@@ -168,7 +173,7 @@ def check(folder, sku, precision, level, o):
         options += ["--input", f"{key}={folder}/in_{key}.npy"]
     started = time.time()
     build = [o.enginery, "build", folder + "/model.onnx", "--level", level, "--precision", precision, "--output", engine, *options]
-    status, text = command(build + (["--target", sku] if sku else []), o.limit)
+    status, text = command(build + (["--target", sku] if sku else []), o.limit, locks_of(folder, level))
     seconds = f"{time.time() - started:.1f}"
     if status:
         return seconds, "", "", f"not built: {first_complaint(text)}"
