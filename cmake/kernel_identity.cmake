@@ -10,11 +10,11 @@ if(NOT DEFINED ROOT)
 endif()
 set(ENGINERY_IDENTITY_FILE ${ROOT}/engine/kernels/identity.txt)
 # sources: every kernel and tactic, in each action key. cpu, gpu: what decides the text, the packing and the launch of a kernel or
-# library call on such a device, in the key of each of its timings.
+# library call on such a device, and the gate that it must pass, in the key of each of its timings.
 set(ENGINERY_IDENTITY_SCOPES sources cpu gpu)
 set(ENGINERY_IDENTITY_FOLDERS_sources engine/kernels engine/tactics)
-set(ENGINERY_IDENTITY_FOLDERS_cpu engine/kernels/cpu engine/tactics/cpu engine/tactics/shapes)
-set(ENGINERY_IDENTITY_FOLDERS_gpu engine/kernels/cuda engine/tactics/cuda engine/tactics/shapes)
+set(ENGINERY_IDENTITY_FOLDERS_cpu engine/kernels/cpu engine/tactics/cpu engine/tactics/shapes tuner/gate)
+set(ENGINERY_IDENTITY_FOLDERS_gpu engine/kernels/cuda engine/tactics/cuda engine/tactics/shapes tuner/gate)
 # What decides the structure that a model has; in validation's key as it is, undeclared, since validating again costs little.
 set(ENGINERY_IDENTITY_FOLDERS_graph engine/graph engine/ops engine/import engine/passes engine/compile)
 

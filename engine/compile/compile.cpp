@@ -185,6 +185,7 @@ Result<Network> lower_model(const LoadedModel& model, const Target& target,
   NodePrecisions precisions = model.precisions;
   if (options.precisions != std::set{Precision::fp32}) {
     for (const NodeId id : counting_nodes(model.graph)) precisions.emplace(id, Precision::fp32);
+    for (const NodeId id : placing_nodes(model.graph)) precisions.emplace(id, Precision::fp32);
   }
   return lower(model.graph, target.sources, options.precisions, precisions);
 }

@@ -43,6 +43,12 @@ bool counts(const Graph& graph, const Node& node) {
          std::holds_alternative<CumSum>(op) || moves_elements(op) || is_outer_product(graph, node);
 }
 
+bool takes_the_rest(const Op& op) {
+  const auto* binary = std::get_if<Binary>(&op);
+  return binary && (binary->kind == BinaryKind::sub || binary->kind == BinaryKind::mod ||
+                    binary->kind == BinaryKind::fmod);
+}
+
 bool is_angle(const Op& op) {
   const auto* unary = std::get_if<Unary>(&op);
   return unary && (unary->kind == UnaryKind::sin || unary->kind == UnaryKind::cos);
@@ -136,6 +142,37 @@ std::vector<NodeId> counting_nodes(const Graph& graph) {
     out.push_back(id);
   }
   std::ranges::reverse(out);
+  return out;
+}
+
+std::vector<NodeId> placing_nodes(const Graph& graph) {
+  const auto is_place = [&](ValueId v) {
+    return v != kNoValue && !graph.constant(v) && is_floating(graph.value(v).type.type);
+  };
+  std::vector<bool> placed(static_cast<size_t>(graph.value_count()), false);
+  std::vector<NodeId> out;
+  const std::vector<NodeId> order = graph.topological_order();
+  for (const NodeId id : std::views::reverse(order)) {
+    const Node& node = graph.node(id);
+    const auto* cast = std::get_if<Cast>(&node.op);
+    const bool makes = std::ranges::any_of(
+        node.outputs, [&](ValueId v) { return v != kNoValue && placed[static_cast<size_t>(v)]; });
+    if (!(cast && is_integer(cast->to)) && !(makes && counts(graph, node))) continue;
+    for (const ValueId v : node.inputs)
+      if (is_place(v)) placed[static_cast<size_t>(v)] = true;
+  }
+  for (const NodeId id : order) {
+    const Node& node = graph.node(id);
+    const bool reads = std::ranges::any_of(node.inputs, is_place);
+    const bool of_places = reads && std::ranges::all_of(node.inputs, [&](ValueId v) {
+                             return !is_place(v) || placed[static_cast<size_t>(v)];
+                           });
+    const bool computes = std::ranges::any_of(
+        node.outputs, [&](ValueId v) { return v != kNoValue && placed[static_cast<size_t>(v)]; });
+    const auto* cast = std::get_if<Cast>(&node.op);
+    const bool ends = (cast && is_integer(cast->to)) || takes_the_rest(node.op);
+    if ((of_places && ends) || (computes && counts(graph, node))) out.push_back(id);
+  }
   return out;
 }
 

@@ -124,6 +124,22 @@ Status require_run_time_data(const Problem& p) {
   return Error{ErrorCode::unsupported, "constants alone"};
 }
 
+Status require_safe_division(const Problem& p) {
+  const auto* op = std::get_if<Binary>(&p.op);
+  const bool divides = op && (op->kind == BinaryKind::div || op->kind == BinaryKind::mod ||
+                              op->kind == BinaryKind::fmod);
+  if (!divides || is_floating(p.inputs[1].type.type)) return {};
+  if (!p.inputs[1].value) return Error{ErrorCode::unsupported, "a divisor that may be zero"};
+  const std::vector<int64_t> divisors = to_int64s(*p.inputs[1].value);
+  if (std::find(divisors.begin(), divisors.end(), 0) != divisors.end())
+    return Error{ErrorCode::unsupported, "a division by zero"};
+  return {};
+}
+
+bool gives_a_constant(const Problem& p) {
+  return is_one_of<Identity>(p) && !is_reformat(p) && (p.inputs[0].constant || p.inputs[0].value);
+}
+
 double flop_count(const Problem& p) {
   if (p.outputs.empty()) return 0;
   if (is_region(p)) {

@@ -85,6 +85,14 @@ Status require_elements(const Problem& problem);
 // folding such a problem is the reference's. Errors: unsupported.
 Status require_run_time_data(const Problem& problem);
 
+// An integer divided by zero is an error that kernels have no way to report: where the problem
+// divides integers, every divisor must be known and none zero. Errors: unsupported.
+Status require_safe_division(const Problem& problem);
+
+// An output of the graph that is a constant, which is to be written at run time. (Passes fold what
+// else has nothing but constants, and the identity of a computed value is a view.)
+bool gives_a_constant(const Problem& problem);
+
 // A problem that changes the format of one tensor: Identity with pinned input and output.
 Problem reformat_problem(const TensorType& type, const Format& from, const Format& to);
 bool is_reformat(const Problem& problem);

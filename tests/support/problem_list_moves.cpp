@@ -48,7 +48,7 @@ std::vector<ProblemRow> moving_problems() {
       {"squeeze", "K/K", "squeeze | float32[1x40x1x1] int64[2]={2,3}"},
       {"unsqueeze", "K/K", "unsqueeze | float32[1x40] int64[2]={2,3}"},
       {"identity", "K/K", "identity | float32[2x3x4x5]"},
-      {"identity_of_a_constant", "-/K", "identity | w:float32[30x2]"},
+      {"identity_of_a_constant", "K/K", "identity | w:float32[30x2]"},
       {"cast", "K/K", "cast to=int32 | float32[3x7]"},
       {"cast_to_float", "K/K", "cast to=float32 | int64[3x7]"},
       {"cast_to_boolean", "K/K", "cast to=boolean | float32[3x7]"},

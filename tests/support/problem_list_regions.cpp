@@ -70,6 +70,9 @@ std::vector<ProblemRow> conformance_regions() {
       {"chain_from_whole_numbers", "K/K",
        "cast to=float32 | int64[2x1x1x9] | then binary(w:float32[1] r0) kind=sub | then binary(r1 "
        "w:float32[1]) kind=mul"},
+      {"chain_of_whole_numbers_divided", "K/K",
+       "cast to=float32 | int64[3x24] | then binary(r0 w:float32[1]) kind=div | then binary(r1 "
+       "w:float32[1]) kind=add"},
       {"chain_from_booleans", "K/K",
        "cast to=float32 | boolean[4x33] | then binary(r0 float32[4x33]) kind=mul | then act(r1) "
        "kind=sigmoid"},

@@ -6,30 +6,11 @@ namespace {
 Result<ConvShape> from_convolution(const Problem& problem, const Convolution& op) {
   const Dims &x = problem.inputs[0].type.dims, &w = problem.inputs[1].type.dims,
              &y = problem.outputs[0].type.dims;
-  size_t spatial = x.size() - 2;
-  if (spatial < 1 || spatial > 2)
-    return refusal("a convolution of " + std::to_string(spatial) + " spatial dimensions");
   ConvShape s;
-  s.n = x[0];
   s.c = x[1];
   s.k = w[0];
   s.groups = op.groups;
-  s.w = x.back();
-  s.q = y.back();
-  s.s = w.back();
-  s.stride_w = op.strides.back();
-  s.dilation_w = op.dilations.back();
-  s.pad_w = op.pads_begin.back();
-  s.pad_w_end = op.pads_end.back();
-  if (spatial == 2) {
-    s.h = x[2];
-    s.p = y[2];
-    s.r = w[2];
-    s.stride_h = op.strides[0];
-    s.dilation_h = op.dilations[0];
-    s.pad_h = op.pads_begin[0];
-    s.pad_h_end = op.pads_end[0];
-  }
+  CHECK_OK(set_window(s, x[0], window_sides(op, x, w, y)));
   if (problem.anchor_inputs > 2 && problem.inputs[2].present) s.bias.input = 2;
   return s;
 }
@@ -42,14 +23,14 @@ Result<ConvShape> from_gemm(const Problem& problem, bool transposed) {
   s.gemm = true;
   s.weights_are_kc = transposed;
   s.c = a.back();
-  s.n = s.c ? volume(a) / s.c : 0;
+  s.n = s.images = s.c ? volume(a) / s.c : 0;
   s.k = b[transposed ? 0 : 1];
   return s;
 }
 
 }  // namespace
 
-Result<ConvShape> conv_shape(const Problem& problem) {
+Status require_product(const Problem& problem) {
   CHECK_OK(require_static(problem));
   CHECK_OK(require_run_time_data(problem));
   if (problem.outputs.size() != 1 || problem.inputs.size() < 2)
@@ -58,6 +39,25 @@ Result<ConvShape> conv_shape(const Problem& problem) {
   if (!problem.inputs[1].constant) return refusal("weights that are computed");
   if (volume(problem.outputs[0].type.dims) == 0 || volume(problem.inputs[0].type.dims) == 0)
     return refusal("no elements");
+  return {};
+}
+
+Status set_window(ConvShape& s, int64_t images, const std::vector<WindowSide>& sides) {
+  TRY(const PlaneWindow window, plane_window(images, sides));
+  const WindowSide &rows = window.rows, &columns = window.columns;
+  s.n = window.images;
+  s.images = images;
+  s.h = rows.in, s.p = rows.out, s.r = rows.taps;
+  s.stride_h = rows.stride, s.dilation_h = rows.dilation;
+  s.pad_h = rows.pad, s.pad_h_end = rows.pad_end;
+  s.w = columns.in, s.q = columns.out, s.s = columns.taps;
+  s.stride_w = columns.stride, s.dilation_w = columns.dilation;
+  s.pad_w = columns.pad, s.pad_w_end = columns.pad_end;
+  return {};
+}
+
+Result<ConvShape> conv_shape(const Problem& problem) {
+  CHECK_OK(require_product(problem));
   if (const auto* op = std::get_if<Convolution>(&problem.op)) return from_convolution(problem, *op);
   if (std::holds_alternative<MatMul>(problem.op)) return from_gemm(problem, false);
   if (const auto* op = std::get_if<Gemm>(&problem.op)) {
@@ -82,7 +82,7 @@ Result<ConvShape> deconv_shape(const Problem& problem) {
     return refusal("weights that are computed, or integers");
   if (volume(x) == 0 || volume(y) == 0 || volume(w) == 0) return refusal("no elements");
   ConvShape s;
-  s.n = x[0];
+  s.n = s.images = x[0];
   s.c = x[1];
   s.k = y[1];
   s.groups = op->groups;

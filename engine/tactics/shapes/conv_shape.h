@@ -8,15 +8,18 @@
 #include <vector>
 
 #include "engine/tactics/shapes/epilogue.h"
+#include "engine/tactics/shapes/window_sides.h"
 
 namespace enginery {
 
 // Names as in CUTLASS: input [n][h][w][c], filter [k][r][s][c / groups], output [n][p][q][k]. One
-// spatial dimension is w, q and s; h, p and r are 1 then.
+// spatial dimension is w, q and s; h, p and r are 1 then. Three, of which the filter reaches along
+// one or two, are two (plane_window()).
 struct ConvShape {
   int64_t n = 1, h = 1, w = 1, c = 1, k = 1, r = 1, s = 1, p = 1, q = 1;
   int64_t stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0, pad_h_end = 0, pad_w_end = 0;
   int64_t dilation_h = 1, dilation_w = 1, groups = 1;
+  int64_t images = 1;                // n, but that n also counts planes (set_window())
   bool gemm = false;                 // a matrix product: x [m, c] and y [m, k] are linear, n is m
   bool weights_are_kc = false;       // gemm: weights are [k, c], not [c, k]
   float alpha = 1;                   // gemm: factor of the weights
@@ -27,6 +30,7 @@ struct ConvShape {
 
   // Rows of the GEMM: output pixels of all images.
   int64_t m() const { return n * p * q; }
+  int64_t pixels_of_an_image() const { return m() / images; }
   double flops() const {
     return 2.0 * static_cast<double>(m() * k) * static_cast<double>(r * s * (c / groups));
   }
@@ -51,9 +55,16 @@ struct ConvShape {
   }
 };
 
-// Errors: unsupported (another operator, weights that are not constant, three spatial dimensions, a
-// transposed input).
+// Errors: unsupported (another operator, weights that are not constant, a filter along three
+// dimensions, a transposed input).
 Result<ConvShape> conv_shape(const Problem& problem);
+
+// What conv_shape() asks of a convolution or product before it looks at its window. Errors:
+// unsupported.
+Status require_product(const Problem& problem);
+
+// n, `images` and all that the window decides. Errors: plane_window()'s.
+Status set_window(ConvShape& shape, int64_t images, const std::vector<WindowSide>& sides);
 
 // A transposed convolution, with sizes as a convolution's: [p, q] is the output, r and s the
 // filter; strides and dilations spread the input. Errors: unsupported.

@@ -11,6 +11,8 @@ constexpr size_t kAddendMade = 3, kAddendRead = 4, kSecondBegins = 5, kSecondPro
 
 Result<JoinedFloats::Part> float_part(const RegionPart& part) {
   JoinedFloats::Part out;
+  if (part.problem.inputs[0].type.dims.size() > 4)
+    return refusal("convolutions of three spatial dimensions");
   TRY(out.shape, conv_shape(part.problem));
   out.source = part.operands[0];
   out.weights = part.operands[1];

@@ -78,6 +78,30 @@ TEST_P(FloatsThatCount, AreFoundBetweenIntegersAndWhatNeedsThem) {
 INSTANTIATE_TEST_SUITE_P(Rows, FloatsThatCount, testing::ValuesIn(kCountingRows),
                          [](const auto& row) { return row.param.name; });
 
+std::vector<std::string> placing(const std::string& body) {
+  const Graph graph = parse("input %x : float32[8]\n input %w : float32[8x8]\n " + body);
+  std::vector<std::string> out;
+  for (const NodeId id : placing_nodes(graph))
+    out.push_back(graph.value(graph.node(id).outputs[0]).name);
+  return out;
+}
+
+TEST(FloatsThatPlace, AreThoseThatIntegersAreMadeOfAndWhatIsLeft) {
+  const std::string half = "%two = constant float32[1] {2}\n ";
+  EXPECT_EQ(
+      placing(half + "%m = matmul(%x, %w)\n %place = binary(%m, %two) kind=mul\n"
+                     " %floor = unary(%place) kind=floor\n %pixel = cast(%floor) to=int64\n"
+                     " %rest = binary(%place, %floor) kind=sub\n"
+                     " %other = binary(%two, %rest) kind=sub\n output %pixel\n output %other"),
+      (std::vector<std::string>{"place", "floor", "pixel", "rest"}))
+      << "not the product, and not what is computed of the rest";
+  EXPECT_EQ(placing(half + "%y = binary(%x, %two) kind=mul\n %z = cast(%y) to=boolean\n output %z"),
+            std::vector<std::string>{});
+  EXPECT_EQ(placing(half + "%y = unary(%x) kind=floor\n %z = binary(%x, %y) kind=sub\n output %z"),
+            std::vector<std::string>{})
+      << "no integers";
+}
+
 TEST(FloatsThatCountInEngines, AreComputedInFloat32WhateverThePrecision) {
   BuildOptions options = test::one_thread();
   options.precisions = {Precision::fp32, Precision::bf16};

@@ -71,6 +71,33 @@ TEST_P(CpuKernelsTest, WrapIntegersOfEveryWidth) {
   EXPECT_EQ(out, (std::vector<int16_t>{1, -1, -1, 0}));
 }
 
+TEST_P(CpuKernelsTest, DivideIntegersOfEitherSign) {
+  const std::vector<int32_t> a{7, -7, 7, -7, INT32_MIN, INT32_MIN}, b{3, 3, -3, -3, -1, 3};
+  std::vector<int32_t> out(a.size());
+  DiscreteArguments s = over_one_row(a, b, out.data());
+  s.type = DiscreteType::int32;
+  s.function = DiscreteFunction::quotient;
+  kernels().discrete(s);
+  EXPECT_EQ(out, (std::vector<int32_t>{2, -2, -2, 2, INT32_MIN, -715827882}));
+  s.function = DiscreteFunction::remainder;
+  kernels().discrete(s);
+  EXPECT_EQ(out, (std::vector<int32_t>{1, -1, 1, -1, 0, -2}));
+  s.function = DiscreteFunction::modulus;
+  kernels().discrete(s);
+  EXPECT_EQ(out, (std::vector<int32_t>{1, 2, -2, -1, 0, 1}));
+
+  const std::vector<uint8_t> bytes{255, 200, 7}, divisors{255, 16, 8};
+  std::vector<uint8_t> results(bytes.size());
+  DiscreteArguments u = over_one_row(bytes, divisors, results.data());
+  u.type = DiscreteType::uint8;
+  u.function = DiscreteFunction::quotient;
+  kernels().discrete(u);
+  EXPECT_EQ(results, (std::vector<uint8_t>{1, 12, 0}));
+  u.function = DiscreteFunction::modulus;
+  kernels().discrete(u);
+  EXPECT_EQ(results, (std::vector<uint8_t>{0, 8, 7}));
+}
+
 TEST_P(CpuKernelsTest, AddUpRowsAndColumnsBothWays) {
   constexpr int64_t kSize = 9;
   for (const int64_t inner : {1, 5, 64, 70}) {

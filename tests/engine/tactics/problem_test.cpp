@@ -182,5 +182,24 @@ TEST(RequireRunTimeData, RefusesConstantsAlone) {
   EXPECT_FALSE(served("binary kind=sub | w:float32[4] w:float32[4]"));
 }
 
+TEST(RequireSafeDivision, RefusesWhatMayDivideByZero) {
+  const auto served = [](const std::string& text) {
+    return require_safe_division(parsed(text)).ok();
+  };
+  EXPECT_TRUE(served("binary kind=div | int64[4] int64[2]={-1,3}"));
+  EXPECT_FALSE(served("binary kind=div | int64[4] int64[2]={3,0}"));
+  EXPECT_FALSE(served("binary kind=mod | int64[4] int64[2]={3,0}"));
+  EXPECT_FALSE(served("binary kind=fmod | int64[4] int64[2]={3,0}"));
+  EXPECT_FALSE(served("binary kind=div | int64[4] int64[4]"));
+  EXPECT_TRUE(served("binary kind=div | float32[4] float32[4]"));
+  EXPECT_TRUE(served("binary kind=add | int64[4] int64[4]"));
+}
+
+TEST(GivesAConstant, IsTheIdentityOfAWeightOrAKnownValue) {
+  EXPECT_TRUE(gives_a_constant(parsed("identity | w:float32[3]")));
+  EXPECT_TRUE(gives_a_constant(parsed("identity | int64[2]={2,3}")));
+  EXPECT_FALSE(gives_a_constant(parsed("identity | float32[3]")));
+}
+
 }  // namespace
 }  // namespace enginery

@@ -1,6 +1,9 @@
 // Comparisons, logic and integers, rows of the innermost loop by vector code: whether an operand
 // repeats along it is a constant there. Bytes moved: those of both operands and of the result.
 #include "engine/kernels/cpu/isa/discrete.h"
+
+#include <type_traits>
+
 #include "engine/kernels/cpu/isa/broadcast_rows.h"
 
 namespace enginery {
@@ -32,6 +35,33 @@ ENGINERY_DISCRETE(BitwiseXor, T, x ^ y)
 ENGINERY_DISCRETE(Distance, T, x < y ? 1u * y - x : 1u * x - y)
 ENGINERY_DISCRETE(Comparison, T, (x > y) - (x < y))
 #undef ENGINERY_DISCRETE
+
+template <typename T>
+bool turns_sign(T divisor) {
+  return std::is_signed_v<T> && divisor == static_cast<T>(-1);
+}
+
+// Processors trap where the most negative number is divided by -1.
+struct Quotient {
+  template <typename T>
+  static T of(T x, T y) {
+    return turns_sign(y) ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x))
+                         : static_cast<T>(x / y);
+  }
+};
+struct Remainder {
+  template <typename T>
+  static T of(T x, T y) {
+    return turns_sign(y) ? T{0} : static_cast<T>(x % y);
+  }
+};
+struct Modulus {
+  template <typename T>
+  static T of(T x, T y) {
+    const T rest = Remainder::of(x, y);
+    return rest != 0 && (rest < 0) != (y < 0) ? static_cast<T>(rest + y) : rest;
+  }
+};
 
 template <typename F, typename T, typename R, int kA, int kB>
 void discrete_row(const T* __restrict a, const T* __restrict b, R* __restrict out, int64_t n) {
@@ -137,6 +167,12 @@ void ENGINERY_KERNEL(discrete)(const DiscreteArguments& s) {
       return of_integers<Distance>(s);
     case DiscreteFunction::comparison:
       return of_integers<Comparison>(s);
+    case DiscreteFunction::quotient:
+      return of_integers<Quotient>(s);
+    case DiscreteFunction::remainder:
+      return of_integers<Remainder>(s);
+    case DiscreteFunction::modulus:
+      return of_integers<Modulus>(s);
   }
 }
 

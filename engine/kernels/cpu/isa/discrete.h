@@ -29,6 +29,10 @@ enum class DiscreteFunction : int {
   bitwise_xor,
   distance,    // |a - b|
   comparison,  // 1, 0 or -1 for a above, at or below b
+  // b is not zero; the most negative number divided by -1 wraps to itself.
+  quotient,   // towards zero
+  remainder,  // with the sign of a
+  modulus,    // with the sign of b
 };
 
 // Of both operands; booleans are uint8.

@@ -1,5 +1,5 @@
-// Families reformat, transpose, concat, split, slice, expand, tile and view: elements that only
-// move, as strided copies, or that do not even move.
+// Families reformat, transpose, concat, split, slice, expand, tile, constant and view: elements
+// that only move, as strided copies, or that do not even move.
 #include "engine/kernels/cpu/isa/moving/copy.h"
 
 #include <algorithm>
@@ -168,6 +168,12 @@ CpuKernelCandidates offer_cpu_tile(const CpuKernelContext& context, const Proble
 
 CpuKernelCandidates offer_cpu_slice(const CpuKernelContext& context, const Problem& p) {
   return copies_in(context, p, "copy", unblocked_layouts(input_dims(p, 0)));
+}
+
+CpuKernelCandidates offer_cpu_constant(const CpuKernelContext& context, const Problem& p) {
+  TRY(auto candidate, copy_candidate(context, p, cpu_kernel_tactic(p, "copy"),
+                                     {reformat_copy(output_dims(p), Layout{}, Layout{})}));
+  return std::vector{std::move(candidate)};
 }
 
 CpuKernelCandidates offer_cpu_view(const CpuKernelContext&, const Problem& p) {

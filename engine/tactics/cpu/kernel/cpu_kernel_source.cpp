@@ -60,7 +60,8 @@ constexpr CpuKernelFamily kCpuKernelFamilies[] = {
 CpuKernelCandidates candidates_of(const CpuKernelContext& context, const Problem& p) {
   const Status sizes = require_elements(p);
   if (!sizes.ok()) return no_cpu_kernel(sizes.error().message);
-  const Status data = packs_its_first_input(p) ? Status() : require_run_time_data(p);
+  const bool packs = packs_its_first_input(p) || gives_a_constant(p);
+  const Status data = packs ? Status() : require_run_time_data(p);
   if (!data.ok()) return no_cpu_kernel(data.error().message);
   const auto* family =
       std::ranges::find_if(kCpuKernelFamilies, [&](const auto& f) { return f.serves(p); });

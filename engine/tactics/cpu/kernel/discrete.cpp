@@ -48,7 +48,13 @@ std::optional<DiscreteCall> call_of(BinaryKind kind) {
       return DiscreteCall{DiscreteFunction::bitwise_or};
     case BinaryKind::bitwise_xor:
       return DiscreteCall{DiscreteFunction::bitwise_xor};
-    default:  // an integer divided by zero must be an error; powers and shifts are rare
+    case BinaryKind::div:
+      return DiscreteCall{DiscreteFunction::quotient};
+    case BinaryKind::fmod:
+      return DiscreteCall{DiscreteFunction::remainder};
+    case BinaryKind::mod:
+      return DiscreteCall{DiscreteFunction::modulus};
+    default:  // powers and shifts are rare
       return std::nullopt;
   }
 }
@@ -133,6 +139,7 @@ CpuKernelCandidates offer_cpu_discrete(const CpuKernelContext& context, const Pr
   const auto type = discrete_type(p.inputs[0].type.type);
   if (!call || !type || !p.epilogue.empty())
     return no_cpu_kernel("this step on " + to_string(p.inputs[0].type));
+  CHECK_OK(require_safe_division(p));
   DiscreteArguments a{};
   a.function = call->function;
   a.type = *type;

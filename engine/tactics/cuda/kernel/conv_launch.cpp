@@ -51,7 +51,7 @@ gpu::ConvArgs conv_args(const ConvShape& shape) {
   a.by_s = make_divisor(shape.s_pitch());
   a.by_q = make_divisor(shape.q);
   a.by_p = make_divisor(shape.p);
-  a.by_pixels = make_divisor(shape.p * shape.q);
+  a.by_pixels = make_divisor(shape.pixels_of_an_image());
   return a;
 }
 

@@ -11,6 +11,7 @@ std::span<const KernelFamily* const> kernel_families() {
       &kGatherFamily,      &kResampleFamily,   &kCastFamily,       &kSelectFamily,
       &kDiscreteFamily,    &kArgExtremeFamily, &kQuantizeFamily,   &kAttentionFamily,
       &kIndexedFamily,     &kCumSumFamily,     &kTopKFamily,       &kConvPoolFamily,
+      &kVolumeFamily,
   };
   return kFamilies;
 }

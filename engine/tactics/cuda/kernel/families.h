@@ -38,6 +38,7 @@ extern const KernelFamily kSelectFamily;
 extern const KernelFamily kSoftmaxFamily;
 extern const KernelFamily kTopKFamily;
 extern const KernelFamily kViewFamily;
+extern const KernelFamily kVolumeFamily;
 
 // In the order in which a problem's tactics are offered.
 std::span<const KernelFamily* const> kernel_families();

@@ -1,5 +1,7 @@
 #include "engine/tactics/cuda/kernel/window_launch.h"
 
+#include <algorithm>
+
 namespace enginery {
 
 gpu::WindowArgs window_args(const ConvShape& shape) {
@@ -28,6 +30,17 @@ gpu::WindowArgs window_args(const ConvShape& shape) {
 std::vector<PointerSlot> window_slots() {
   return {{offsetof(gpu::WindowArgs, x), PointerSource::input, 0},
           {offsetof(gpu::WindowArgs, y), PointerSource::output, 0}};
+}
+
+Result<LoweredEpilogue> lower_window_epilogue(const Problem& problem, const ConvShape& shape,
+                                              DataType type) {
+  TRY(LoweredEpilogue out, lower_conv_epilogue(problem, shape, type));
+  const bool by_image = std::ranges::any_of(out.code.steps, [](const FusedStep& step) {
+    return step.slot >= 0 && step.access == OperandAccess::image_channel;
+  });
+  if (by_image && shape.images != shape.n)
+    return refusal("a factor for each image, where planes are images");
+  return out;
 }
 
 double window_bytes(const ConvShape& s, DataType type) {

@@ -14,6 +14,11 @@ gpu::WindowArgs window_args(const ConvShape& shape);
 // The pointers x and y.
 std::vector<PointerSlot> window_slots();
 
+// lower_conv_epilogue(), for kernels that know an image by n. Errors: its own; unsupported (a
+// factor for each image where n counts planes).
+Result<LoweredEpilogue> lower_window_epilogue(const Problem& problem, const ConvShape& shape,
+                                              DataType type);
+
 // Bytes that x and y take in `type`, with their padding.
 double window_bytes(const ConvShape& shape, DataType type);
 

@@ -70,6 +70,10 @@ TEST(KernelFamilies, LeaveConvolutionsToWhoCanRunThem) {
       {kConvDirectFamily, grouped, ""},
       {kConvDirectFamily, tall, ""},
       {kConvDirectFamily, "matmul | float32[8x5] w:float32[5x7]", ""},
+      {kDepthwiseFamily,
+       "conv strides=[1,1,1] dilations=[1,1,1] pads_begin=[0,1,1] pads_end=[0,1,1] groups=8 | "
+       "float32[2x8x3x9x9] w:float32[8x1x1x3x3] | multiply float32[2x8x1x1x1]",
+       "a factor for each image, where planes are images"},
       {kDepthwiseFamily, grouped, "not depthwise"},
       {kDepthwiseFamily, convolution("float32[1x1x9x9] w:float32[1x1x3x3]"), "not depthwise"},
       {kDepthwiseFamily, convolution("float32[1x8x9x9] w:float32[16x1x3x3]", "groups=8"),
@@ -105,7 +109,14 @@ TEST(KernelFamilies, LeaveWindowsAndReductionsToWhoCanRunThem) {
       "pool kind=max kernel=[2,2,2] strides=[1,1,1] dilations=[1,1,1] pads_begin=[0,0,0] "
       "pads_end=[0,0,0] | float32[1x8x4x4x4]";
   expect_refusals({
-      {kPoolFamily, pool3d, "pooling over 1x8x4x4x4"},
+      {kPoolFamily, pool3d, "a window along 3 dimensions"},
+      {kVolumeFamily, pool3d, ""},
+      {kVolumeFamily,
+       "pool kind=max kernel=[1,2,2] strides=[1,1,1] dilations=[1,1,1] "
+       "pads_begin=[0,0,0] pads_end=[0,0,0] | float32[1x8x4x4x4]",
+       "a window along fewer dimensions"},
+      {kVolumeFamily, "global_pool kind=max | float32[1x8x4x4x4]", "no convolution and no pooling"},
+      {kVolumeFamily, convolution("float32[1x8x9x9] w:float32[8x8x3x3]"), "no three dimensions"},
       {kPoolFamily, "global_pool kind=max | float32[0x8x4x4]", "pooling over 0x8x4x4"},
       {kPoolFamily, "act kind=relu | float32[1x8x4x4]", "no pooling"},
       {kReduceFamily, "reduce kind=mean axes=[1] keep_dims=true | int32[3x4]",
@@ -128,7 +139,8 @@ TEST(KernelFamilies, LeaveWindowsAndReductionsToWhoCanRunThem) {
       {kSelectFamily, "select | w:boolean[3] w:float32[3] w:float32[3]", "constants alone"},
       {kSelectFamily, "act kind=relu | float32[3]", "no choice"},
       {kDiscreteFamily, "binary kind=add | float32[3] float32[3]", "floats or no elements"},
-      {kDiscreteFamily, "binary kind=div | int64[3] int64[3]", "no comparison, logic or integers"},
+      {kDiscreteFamily, "binary kind=div | int64[3] int64[3]", "a divisor that may be zero"},
+      {kDiscreteFamily, "binary kind=div | int64[3] int64[1]={2}", ""},
       {kQuantizeFamily, "quantize to=int16 | float32[3x4] w:float32[]", "quantisation of int16"},
       {kQuantizeFamily, "quantize | float16[3x4] w:float32[]",
        "quantisation of other floats than float32"},

@@ -85,7 +85,7 @@ TEST(ConvShape, ReadsAGemmWithItsFactors) {
 
 TEST(ConvShape, RefusesWhatIsNoConvolutionByConstants) {
   for (const char* text : {"conv strides=[1,1,1] dilations=[1,1,1] pads_begin=[0,0,0] "
-                           "pads_end=[0,0,0] | float32[1x2x3x3x3] w:float32[2x2x1x1x1]",
+                           "pads_end=[0,0,0] | float32[1x2x3x3x3] w:float32[2x2x2x2x2]",
                            "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | "
                            "float32[1x2x3x3] float32[2x2x1x1]",
                            "gemm transpose_a=true | float32[4x3] w:float32[4x5]",

@@ -35,17 +35,20 @@ float bias_of(const Example& example, const ConvShape& s, int64_t k) {
   return s.bias.scale * element(values, values.size() == 1 ? 0 : k);
 }
 
-// Output pixel (p, q) of channel k, by the definition; x is [n, c, h, w], or [m, c] of a product.
+// Output pixel (p, q) of channel k, by the definition; x is [n, c, h, w], or [m, c] of a product,
+// or [images, c, planes, h, w] where n is both.
 float pixel_of(const Example& example, const ConvShape& s, const std::vector<float>& krsc,
                int64_t n, int64_t k, int64_t p, int64_t q) {
   const int64_t group_c = s.c / s.groups, group = k / (s.k / s.groups);
+  const int64_t planes = s.n / s.images;
   double sum = bias_of(example, s, k);
   for (int64_t i = 0; i < s.r * s.s * group_c; ++i) {
     const int64_t r = i / group_c / s.s, x = i / group_c % s.s, c = group * group_c + i % group_c;
     const int64_t row = p * s.stride_h + r * s.dilation_h - s.pad_h,
                   column = q * s.stride_w + x * s.dilation_w - s.pad_w;
     if (row < 0 || row >= s.h || column < 0 || column >= s.w) continue;
-    sum += element(example.input(0), ((n * s.c + c) * s.h + row) * s.w + column) *
+    const int64_t plane = (n / planes * s.c + c) * planes + n % planes;
+    sum += element(example.input(0), (plane * s.h + row) * s.w + column) *
            element(krsc, k * s.r * s.s * group_c + i);
   }
   return static_cast<float>(sum);
@@ -56,8 +59,9 @@ Tensor computed(const Example& example, const ConvShape& s) {
   Tensor y(DataType::float32, output_dims(example.problem));
   auto values = y.mutable_data<float>();
   for (int64_t i = 0; i < y.size(); ++i) {
-    const int64_t q = i % s.q, p = i / s.q % s.p, k = i / (s.q * s.p) % s.k,
-                  n = i / (s.q * s.p * s.k);
+    const int64_t planes = s.n / s.images, plane = i / (s.q * s.p), k = plane / planes % s.k,
+                  n = plane / planes / s.k * planes + plane % planes;
+    const int64_t q = i % s.q, p = i / s.q % s.p;
     values[static_cast<size_t>(i)] = pixel_of(example, s, krsc, n, k, p, q);
   }
   return y;
@@ -108,6 +112,26 @@ TEST(ConvShape, OneSpatialDimensionIsTheWidth) {
   EXPECT_EQ(s.dilation_w, 3);
   EXPECT_EQ(s.pad_w * 10 + s.pad_w_end, 41);
   EXPECT_EQ(s.q, (30 + 4 + 1 - 12 - 1) / 2 + 1);
+}
+
+TEST(ConvShape, ThreeSpatialDimensionsAreTwoWhereTheFilterDoesNotReachAlongOne) {
+  const auto of = [](const std::string& w, const std::string& pads) {
+    return shape_of("conv strides=[1,1,1] dilations=[1,1,1] pads_begin=" + pads +
+                    " pads_end=[0,0,0] | float32[2x8x3x5x7] w:float32[4x8x" + w + "]");
+  };
+  const ConvShape planes = of("1x3x3", "[0,1,0]");
+  EXPECT_EQ(planes.n, 2 * 3) << "planes are images";
+  EXPECT_EQ(planes.images, 2);
+  EXPECT_EQ(planes.h * 100 + planes.w, 507);
+  EXPECT_EQ(planes.pad_h, 1);
+  EXPECT_EQ(planes.pixels_of_an_image(), 3 * 4 * 5);
+  const ConvShape along = of("2x1x1", "[1,0,0]");
+  EXPECT_EQ(along.n, 2);
+  EXPECT_EQ(along.images, 2);
+  EXPECT_EQ(along.h * 100 + along.w, 335) << "rows of a plane are one long row";
+  EXPECT_EQ(along.r * 10 + along.s, 21);
+  EXPECT_EQ(along.pad_h, 1);
+  EXPECT_TRUE(of("1x1x1", "[0,0,0]").pointwise());
 }
 
 TEST(ConvShape, IsPointwiseOnlyWhereEveryPixelReadsItsOwn) {
@@ -176,8 +200,8 @@ TEST(ConvShape, SaysWhyAProblemIsNone) {
       {convolution("float32[1x8x4x4] float32[8x8x1x1]"), "weights that are computed"},
       {convolution("float32[0x8x4x4] w:float32[8x8x1x1]"), "no elements"},
       {"conv strides=[1,1,1] dilations=[1,1,1] pads_begin=[0,0,0] pads_end=[0,0,0] | "
-       "float32[1x8x2x4x4] w:float32[8x8x1x1x1]",
-       "a convolution of 3 spatial dimensions"},
+       "float32[1x8x2x4x4] w:float32[8x8x2x1x2]",
+       "a window along 3 dimensions"},
       {"gemm transpose_a=true | float32[8x3] w:float32[8x4]", "a transposed input"},
       {"matmul | float32[2x3x8] w:float32[2x8x4]", "a matrix product by weights of rank 3"},
       {"matmul | int32[3x8] w:int32[8x4]", "integers"},

@@ -36,12 +36,6 @@ bool is_known(const TensorDesc& desc) {
   return desc.constant || desc.value.has_value();
 }
 
-// An output of the graph that is a constant. (Passes fold what else has nothing but constants, and
-// the identity of a computed value is a view.)
-bool gives_a_constant(const Problem& problem) {
-  return is_one_of<Identity>(problem) && !is_reformat(problem) && is_known(problem.inputs[0]);
-}
-
 // Constants, and those that are parts of a concatenation, are packed in order.
 bool reads_constants(const Problem& problem) {
   return (is_one_of<Concat>(problem) &&

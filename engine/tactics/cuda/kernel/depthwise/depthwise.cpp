@@ -98,7 +98,7 @@ Status offer_depthwise(const Problem& problem, const KernelContext& context,
   TRY(const ConvShape shape, conv_shape(problem));
   CHECK_OK(require_depthwise(shape));
   for (DataType type : context.storage_types()) {
-    TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
+    TRY(const LoweredEpilogue epilogue, lower_window_epilogue(problem, shape, type));
     for (const DepthwiseVariant& variant : kDepthwiseVariants) {
       if (!serves(shape, variant, type)) continue;
       Tactic tactic = make_conv_tactic(problem, shape, epilogue, id_of(variant));
@@ -166,7 +166,7 @@ Result<KernelPlan> plan_depthwise(const Problem& problem, const Tactic& tactic,
   TRY(const ConvShape shape, conv_shape(problem));
   CHECK_OK(require_depthwise(shape));
   const DataType type = tactic.inputs[0].type;
-  TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
+  TRY(const LoweredEpilogue epilogue, lower_window_epilogue(problem, shape, type));
   KernelPlan plan;
   plan.program = depthwise_program(shape, *variant, type, type, epilogue.code);
   KernelLaunch launch = depthwise_launch(shape, *variant, type, pack_depthwise(shape), plan);

@@ -16,7 +16,7 @@ std::string id_of(const DiscreteVariant& v) {
   return id_by_threads("discrete/elements", v.threads, 256);
 }
 
-// Of p and q; empty for what kernels lack (an integer divided by zero must be an error).
+// Of p and q; empty for what kernels lack.
 std::string binary_expression(BinaryKind kind) {
   switch (kind) {
     case BinaryKind::add:
@@ -35,6 +35,12 @@ std::string binary_expression(BinaryKind kind) {
       return "(p | q)";
     case BinaryKind::bitwise_xor:
       return "(p ^ q)";
+    case BinaryKind::div:
+      return "quotient_of(p, q)";
+    case BinaryKind::fmod:
+      return "remainder_of(p, q)";
+    case BinaryKind::mod:
+      return "modulus_of(p, q)";
     case BinaryKind::logical_and:
       return "(p != 0 && q != 0)";
     case BinaryKind::logical_or:
@@ -80,6 +86,7 @@ Status require_discrete(const Problem& problem) {
   if (expression_of(problem.op).empty()) return refusal("no comparison, logic or integers");
   CHECK_OK(require_static(problem));
   CHECK_OK(require_run_time_data(problem));
+  CHECK_OK(require_safe_division(problem));
   if (!problem.epilogue.empty()) return refusal("a fused chain");
   const TensorType& y = problem.outputs[0].type;
   if (is_floating(y.type) || volume(y.dims) == 0) return refusal("floats or no elements");

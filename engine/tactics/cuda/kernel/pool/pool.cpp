@@ -44,7 +44,7 @@ Result<PoolShape> pool_shape(const Problem& problem) {
   const auto* global = std::get_if<GlobalPooling>(&problem.op);
   if ((!pooling && !global) || problem.outputs.size() != 1) return refusal("no pooling");
   const Dims &x = problem.inputs[0].type.dims, &y = problem.outputs[0].type.dims;
-  if (x.size() < 3 || x.size() > 4 || volume(y) == 0 || volume(x) == 0)
+  if (x.size() < 3 || volume(y) == 0 || volume(x) == 0)
     return refusal("pooling over " + to_string(x));
   const DataType type = problem.inputs[0].type.type;
   const bool is_maximum = (global ? global->kind : pooling->kind) == PoolKind::max;
@@ -53,34 +53,18 @@ Result<PoolShape> pool_shape(const Problem& problem) {
   PoolShape out;
   ConvShape& s = out.shape;
   s.c_block = s.k_block = channel_block(type);
-  s.n = x[0];
   s.c = x[1];
   s.k = x[1];
-  s.w = x.back();
-  s.q = y.back();
-  if (x.size() == 4) {
-    s.h = x[2];
-    s.p = y[2];
-  }
   if (global) {
     out.kind = global->kind;
     out.global = true;
+    s.n = s.images = x[0];
+    s.w = volume(x) / (x[0] * x[1]);
     return out;
   }
   out.kind = pooling->kind;
   out.count_padding = pooling->count_padding;
-  s.s = pooling->kernel.back();
-  s.stride_w = pooling->strides.back();
-  s.dilation_w = pooling->dilations.back();
-  s.pad_w = pooling->pads_begin.back();
-  s.pad_w_end = pooling->pads_end.back();
-  if (x.size() == 4) {
-    s.r = pooling->kernel[0];
-    s.stride_h = pooling->strides[0];
-    s.dilation_h = pooling->dilations[0];
-    s.pad_h = pooling->pads_begin[0];
-    s.pad_h_end = pooling->pads_end[0];
-  }
+  CHECK_OK(set_window(s, x[0], window_sides(*pooling, x, y)));
   return out;
 }
 
@@ -129,7 +113,7 @@ double estimate_us(const PoolShape& pool, const PoolVariant& v, DataType type,
 Status offer_pool(const Problem& problem, const KernelContext& context, std::vector<Tactic>& out) {
   TRY(const PoolShape pool, pool_shape(problem));
   for (DataType type : kept_types(problem.inputs[0].type.type, context)) {
-    TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, pool.shape, type));
+    TRY(const LoweredEpilogue epilogue, lower_window_epilogue(problem, pool.shape, type));
     for (const PoolVariant& variant : kPoolVariants) {
       if (!serves(pool, variant, type)) continue;
       Tactic tactic = make_conv_tactic(problem, pool.shape, epilogue, id_of(variant));
@@ -184,7 +168,7 @@ Result<KernelPlan> plan_pool(const Problem& problem, const Tactic& tactic, const
   if (!variant || !serves(pool, *variant, type)) return no_variant(tactic);
   const int64_t x_pitch = tactic.inputs[0].layout.pitch, y_pitch = tactic.outputs[0].layout.pitch;
   if ((x_pitch > 0 || y_pitch > 0) && !serves_pitches(*variant)) return no_variant(tactic);
-  TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, pool.shape, type));
+  TRY(const LoweredEpilogue epilogue, lower_window_epilogue(problem, pool.shape, type));
   KernelPlan plan;
   define_types(plan.program, type, type);
   plan.program.define("WIDTH", variant->width);
