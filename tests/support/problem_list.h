@@ -23,6 +23,9 @@ std::vector<ProblemRow> conformance_problems();
 // Those of them that are attentions.
 std::vector<ProblemRow> attention_problems();
 
+// Those of them over three spatial dimensions.
+std::vector<ProblemRow> volume_problems();
+
 // Those of them that only move elements, the last ones.
 std::vector<ProblemRow> moving_problems();
 

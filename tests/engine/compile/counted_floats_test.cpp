@@ -102,15 +102,16 @@ TEST(FloatsThatPlace, AreThoseThatIntegersAreMadeOfAndWhatIsLeft) {
       << "no integers";
 }
 
-TEST(FloatsThatCountInEngines, AreComputedInFloat32WhateverThePrecision) {
+// How many casts and element-wise nodes the model's network has, all of which compute in float32
+// alone; other nodes have no such limit.
+size_t nodes_in_float32(const test::ModelBuilder& built) {
   BuildOptions options = test::one_thread();
   options.precisions = {Precision::fp32, Precision::bf16};
-  const auto model = load_model(test::rows_by_halved_positions().source(), "net", options);
-  ASSERT_TRUE(model.ok()) << model.error().message;
+  const auto model = load_model(built.source(), "net", options);
   const auto target = open_target("cpu-sse41", options);
-  ASSERT_TRUE(target.ok()) << target.error().message;
+  if (!model.ok() || !target.ok()) return ADD_FAILURE() << "no model or no target", 0;
   const auto network = lower_model(*model, *target, options);
-  ASSERT_TRUE(network.ok()) << network.error().message;
+  if (!network.ok()) return ADD_FAILURE() << network.error().message, 0;
   size_t counting = 0;
   for (const NetworkNode& node : network->nodes) {
     const bool floats = std::holds_alternative<Cast>(node.problem.op) ||
@@ -119,7 +120,27 @@ TEST(FloatsThatCountInEngines, AreComputedInFloat32WhateverThePrecision) {
     EXPECT_EQ(node.precisions, floats ? std::set{Precision::fp32} : std::set<Precision>{});
     counting += floats;
   }
-  EXPECT_GE(counting, 1u);
+  return counting;
+}
+
+TEST(FloatsThatCountInEngines, AreComputedInFloat32WhateverThePrecision) {
+  EXPECT_GE(nodes_in_float32(test::rows_by_halved_positions()), 1u);
+  test::ModelBuilder angles;
+  angles.input("x", {1024}).output("y").ints("all", {1024});
+  angles.node("TopK", {"x", "all"}, {"values", "places"});
+  angles.node("Cast", {"places"}, {"f"}, {{"to", 1}}).node("Cos", {"f"}, {"y"});
+  EXPECT_GE(nodes_in_float32(angles), 1u);
+}
+
+TEST(FloatsThatPlaceInEngines, AreComputedInFloat32WhateverThePrecision) {
+  test::ModelBuilder model;
+  model.input("x", {1024})
+      .output("y")
+      .weights("size", {1}, {300})
+      .weights("table", {513}, std::vector<float>(513));
+  model.node("Mul", {"x", "size"}, {"place"}).node("Floor", {"place"}, {"pixel"});
+  model.node("Cast", {"pixel"}, {"i"}, {{"to", 7}}).node("Gather", {"table", "i"}, {"y"});
+  EXPECT_GE(nodes_in_float32(model), 1u);
 }
 
 }  // namespace

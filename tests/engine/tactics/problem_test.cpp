@@ -186,10 +186,10 @@ TEST(RequireSafeDivision, RefusesWhatMayDivideByZero) {
   const auto served = [](const std::string& text) {
     return require_safe_division(parsed(text)).ok();
   };
-  EXPECT_TRUE(served("binary kind=div | int64[4] int64[2]={-1,3}"));
-  EXPECT_FALSE(served("binary kind=div | int64[4] int64[2]={3,0}"));
-  EXPECT_FALSE(served("binary kind=mod | int64[4] int64[2]={3,0}"));
-  EXPECT_FALSE(served("binary kind=fmod | int64[4] int64[2]={3,0}"));
+  EXPECT_TRUE(served("binary kind=div | int64[3x2] int64[2]={-1,3}"));
+  EXPECT_FALSE(served("binary kind=div | int64[3x2] int64[2]={3,0}"));
+  EXPECT_FALSE(served("binary kind=mod | int64[3x2] int64[2]={3,0}"));
+  EXPECT_FALSE(served("binary kind=fmod | int64[3x2] int64[2]={3,0}"));
   EXPECT_FALSE(served("binary kind=div | int64[4] int64[4]"));
   EXPECT_TRUE(served("binary kind=div | float32[4] float32[4]"));
   EXPECT_TRUE(served("binary kind=add | int64[4] int64[4]"));

@@ -115,7 +115,6 @@ TEST(KernelFamilies, LeaveWindowsAndReductionsToWhoCanRunThem) {
        "pool kind=max kernel=[1,2,2] strides=[1,1,1] dilations=[1,1,1] "
        "pads_begin=[0,0,0] pads_end=[0,0,0] | float32[1x8x4x4x4]",
        "a window along fewer dimensions"},
-      {kVolumeFamily, "global_pool kind=max | float32[1x8x4x4x4]", "no convolution and no pooling"},
       {kVolumeFamily, convolution("float32[1x8x9x9] w:float32[8x8x3x3]"), "no three dimensions"},
       {kPoolFamily, "global_pool kind=max | float32[0x8x4x4]", "pooling over 0x8x4x4"},
       {kPoolFamily, "act kind=relu | float32[1x8x4x4]", "no pooling"},
