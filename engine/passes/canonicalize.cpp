@@ -199,6 +199,64 @@ bool scales_to_sizes(Graph& graph, Node& node) {
   return true;
 }
 
+// How many planes the filter of a convolution over three dimensions takes at a time, each of them
+// once; 0 where it is none such.
+int64_t planes_at_a_time(const Graph& graph, const Node& node) {
+  const auto* op = std::get_if<Convolution>(&node.op);
+  const Tensor* weights = op && node.inputs.size() > 1 ? graph.constant(node.inputs[1]) : nullptr;
+  const TensorType& x = graph.value(node.inputs[0]).type;
+  if (!weights || x.type != DataType::float32 || weights->type() != DataType::float32 ||
+      x.dims.size() != 5 || !is_static(x.dims) || op->groups != 1)
+    return 0;
+  const NodeId producer = graph.value(node.inputs[0]).producer;
+  if (producer != kNoNode && std::holds_alternative<Dequantize>(graph.node(producer).op)) return 0;
+  const int64_t taps = weights->dims()[2];
+  const bool apart = taps > 1 && op->strides[0] == taps && op->dilations[0] == 1 &&
+                     op->pads_begin[0] == 0 && op->pads_end[0] == 0 && x.dims[2] % taps == 0;
+  return apart ? taps : 0;
+}
+
+Convolution without_planes(Convolution op) {
+  for (auto* along : {&op.strides, &op.dilations, &op.pads_begin, &op.pads_end})
+    along->erase(along->begin());
+  return op;
+}
+
+// Such a convolution as one of two dimensions over the planes' channels together, as the patches
+// that networks of films begin with: every device has fast ones.
+Result<bool> planes_to_channels(Graph& graph, NodeId id) {
+  const Node node = graph.node(id);
+  const int64_t taps = planes_at_a_time(graph, node);
+  if (taps == 0) return false;
+  const auto add = [&](Op op, std::vector<ValueId> inputs) -> Result<ValueId> {
+    TRY(const auto outputs,
+        graph.add_node(node.name + "/planes", std::move(op), std::move(inputs)));
+    return outputs[0];
+  };
+  const auto shape = [&](const Dims& dims) {
+    return graph.add_constant(node.name + "/shape",
+                              Tensor::of<int64_t>({std::ssize(dims)}, std::span(dims)));
+  };
+  const Dims x = graph.value(node.inputs[0]).type.dims, y = graph.value(node.outputs[0]).type.dims;
+  const Tensor w = *graph.constant(node.inputs[1]);
+  const int64_t turns = x[2] / taps;
+  TRY(ValueId flow,
+      add(Reshape{}, {node.inputs[0], shape({x[0], x[1], turns, taps, x[3] * x[4]})}));
+  TRY(flow, add(Transpose{{0, 2, 1, 3, 4}}, {flow}));
+  TRY(flow, add(Reshape{}, {flow, shape({x[0] * turns, x[1] * taps, x[3], x[4]})}));
+  const Dims filter{w.dims()[0], w.dims()[1] * taps, w.dims()[3], w.dims()[4]};
+  std::vector<ValueId> inputs = node.inputs;
+  inputs[0] = flow;
+  inputs[1] = graph.add_constant(graph.value(node.inputs[1]).name + ".planes", w.reshaped(filter));
+  TRY(flow, add(without_planes(std::get<Convolution>(node.op)), inputs));
+  TRY(flow, add(Reshape{}, {flow, shape({x[0], turns, y[1], y[3] * y[4]})}));
+  TRY(flow, add(Transpose{{0, 2, 1, 3}}, {flow}));
+  const ValueId dims = shape(y);
+  graph.node(id).op = Reshape{};
+  graph.node(id).inputs = {flow, dims};
+  return true;
+}
+
 }  // namespace
 
 Result<int> canonicalize(Graph& graph) {
@@ -206,6 +264,11 @@ Result<int> canonicalize(Graph& graph) {
   for (const NodeId id : graph.topological_order()) {
     Node& node = graph.node(id);
     if (node.inputs.empty() || node.inputs[0] == kNoValue) continue;
+    if (std::holds_alternative<Convolution>(node.op)) {
+      TRY(const bool folded, planes_to_channels(graph, id));
+      changed += folded;
+      continue;
+    }
     if (std::holds_alternative<Gemm>(node.op)) changed += simplify_gemm(graph, node);
     if (std::holds_alternative<Resize>(node.op)) changed += scales_to_sizes(graph, node);
     if (std::holds_alternative<Binary>(node.op)) changed += simplify_binary(graph, node);

@@ -139,6 +139,34 @@ TEST(Canonicalize, TurnsExactPowersIntoProducts) {
   }
 }
 
+TEST(Canonicalize, TurnsPlanesThatAFilterTakesWholeIntoChannels) {
+  const auto film = [](const std::string& along, const std::string& planes,
+                       const std::string& groups) {
+    return parse("input %x : float32[2x2x" + planes + "x6x5]\n %w = constant float32[4x" +
+                 (groups == "1" ? "2" : "1") +
+                 "x2x3x2] random(1)\n"
+                 " %b = constant float32[4] random(2)\n %y = conv(%x, %w, %b) " +
+                 along + " groups=" + groups + "\n output %y");
+  };
+  const std::string apart = "strides=[2,2,1] dilations=[1,1,2] pads_begin=[0,1,0] pads_end=[0,0,1]";
+  Graph g = film(apart, "6", "1");
+  EXPECT_EQ(run(canonicalize, g), 1);
+  EXPECT_EQ(g.value(g.outputs()[0]).type.dims, (Dims{2, 4, 3, 3, 4}));
+  EXPECT_EQ(count<Convolution>(g), 1);
+  for (const NodeId id : g.topological_order()) {
+    if (const auto* op = std::get_if<Convolution>(&g.node(id).op)) {
+      EXPECT_EQ(op->strides, (std::vector<int64_t>{2, 1}));
+    }
+  }
+  EXPECT_EQ(run(canonicalize, g), 0);
+  Graph a_rest = film(apart, "7", "1"), groups = film(apart, "6", "2"),
+        over =
+            film("strides=[1,2,1] dilations=[1,1,1] pads_begin=[0,0,0] pads_end=[0,0,0]", "6", "1"),
+        padded =
+            film("strides=[2,2,1] dilations=[1,1,1] pads_begin=[1,0,0] pads_end=[1,0,0]", "6", "1");
+  for (Graph* other : {&a_rest, &groups, &over, &padded}) EXPECT_EQ(run(canonicalize, *other), 0);
+}
+
 TEST(Canonicalize, TurnsADifferenceWithConstantsIntoASum) {
   Graph g = with_constant("float32[3] {1, -2, 0}", "sub");
   EXPECT_EQ(run(canonicalize, g), 1);
