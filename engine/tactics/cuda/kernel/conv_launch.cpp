@@ -107,6 +107,19 @@ PackConstant pack_filter(const ConvShape& shape, DataType type, int64_t bk, int6
   };
 }
 
+PackConstant pack_for_lanes_of_k(const ConvShape& shape) {
+  return [shape](Weights weights) {
+    const std::vector<float> krsc = filter_krsc(shape, *weights[1]);
+    const int64_t inner = shape.r * shape.s * (shape.c / shape.groups);
+    std::vector<float> out(krsc.size());
+    for (int64_t k = 0; k < shape.k; ++k) {
+      for (int64_t i = 0; i < inner; ++i)
+        out[static_cast<size_t>(i * shape.k + k)] = krsc[static_cast<size_t>(k * inner + i)];
+    }
+    return bytes_of_values(out);
+  };
+}
+
 void add_untiled_launch(const ConvShape& shape, int64_t width, int threads, PackConstant weights,
                         const LoweredEpilogue& epilogue, KernelPlan& plan) {
   KernelLaunch launch = launch_of(conv_args(shape), shape.m() * shape.k_pitch() / width,

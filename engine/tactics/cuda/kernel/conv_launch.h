@@ -28,6 +28,9 @@ std::vector<PointerSlot> conv_slots(int weights);
 // bk, r, s, c), or (r, s, c) where K is flat.
 PackConstant pack_filter(const ConvShape& shape, DataType type, int64_t bk, int64_t bn,
                          bool round_to_tf32);
+// The weights for kernels whose lanes run along output channels: [r][s][c of the group][k],
+// float32.
+PackConstant pack_for_lanes_of_k(const ConvShape& shape);
 // Steps of bk along K.
 int64_t filter_steps(const ConvShape& shape, int64_t bk);
 

@@ -19,20 +19,6 @@ std::string id_of(const DirectVariant& v) {
   return id_by_threads("conv_direct/any", v.threads, 256);
 }
 
-// [r][s][c of the group][k], float32.
-PackConstant pack_direct(const ConvShape& shape) {
-  return [shape](Weights weights) {
-    std::vector<float> krsc = filter_krsc(shape, *weights[1]);
-    int64_t inner = shape.r * shape.s * (shape.c / shape.groups);
-    std::vector<float> out(krsc.size());
-    for (int64_t k = 0; k < shape.k; ++k) {
-      for (int64_t i = 0; i < inner; ++i)
-        out[static_cast<size_t>(i * shape.k + k)] = krsc[static_cast<size_t>(k * inner + i)];
-    }
-    return bytes_of_values(out);
-  };
-}
-
 Status offer_conv_direct(const Problem& problem, const KernelContext& context,
                          std::vector<Tactic>& out) {
   constexpr double kShare = 0.02, kStepUs = 0.05;  // of the peak; of one step of a thread's sum
@@ -63,7 +49,7 @@ Result<KernelPlan> plan_conv_direct(const Problem& problem, const Tactic& tactic
   plan.program.define("THREADS", variant->threads);
   plan.program.functions = epilogue_text(epilogue.code);
   plan.program.files = {"conv_direct/conv_direct.cuh"};
-  add_untiled_launch(shape, 1, variant->threads, pack_direct(shape), epilogue, plan);
+  add_untiled_launch(shape, 1, variant->threads, pack_for_lanes_of_k(shape), epilogue, plan);
   return plan;
 }
 

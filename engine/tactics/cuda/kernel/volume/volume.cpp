@@ -94,19 +94,6 @@ Status offer_volume(const Problem& problem, const KernelContext& context,
   return {};
 }
 
-// [taps][c of the group][k], float32.
-PackConstant pack_volume(const ConvShape& shape) {
-  return [shape](Weights weights) {
-    const std::vector<float> rows = filter_krsc(shape, *weights[1]);
-    const int64_t inner = static_cast<int64_t>(rows.size()) / shape.k;
-    std::vector<float> out(rows.size());
-    for (int64_t k = 0; k < shape.k; ++k)
-      for (int64_t i = 0; i < inner; ++i)
-        out[static_cast<size_t>(i * shape.k + k)] = rows[static_cast<size_t>(k * inner + i)];
-    return bytes_of_values(out);
-  };
-}
-
 gpu::VolumeArgs volume_args(const VolumeShape& shape) {
   gpu::VolumeArgs a{};
   for (size_t i = 0; i < shape.sides.size(); ++i) {
@@ -145,7 +132,7 @@ Result<KernelPlan> plan_volume(const Problem& problem, const Tactic& tactic, con
     plan.program.define("COUNT_PADDING", shape.pooling->count_padding);
     plan.program.files.push_back("volume/pool_volume.cuh");
   } else {
-    const int weights = plan.add_constant(pack_volume(shape.planes));
+    const int weights = plan.add_constant(pack_for_lanes_of_k(shape.planes));
     launch.slots.push_back({offsetof(gpu::VolumeArgs, w), PointerSource::constant, weights});
     plan.program.files.push_back("volume/conv_volume.cuh");
   }
