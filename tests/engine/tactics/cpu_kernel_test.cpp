@@ -178,7 +178,9 @@ TEST(CpuKernels, ReverseTheDimensionsWithoutAPermutation) {
 
 TEST(CpuKernels, SayWhyTheyRefuse) {
   EXPECT_EQ(offer("shape | float32[3x7]").refusal, "kernel: shape has no kernel");
-  EXPECT_EQ(offer("identity | w:float32[3x7]").refusal, "kernel: constants alone");
+  EXPECT_EQ(offer("transpose permutation=[1,0] | w:float32[3x7]").refusal,
+            "kernel: constants alone");
+  EXPECT_EQ(offer("identity | w:float32[3x7]").refusal, "") << "an output that is a constant";
   EXPECT_NE(offer("act kind=relu | float32[0x7]").refusal.find("empty"), std::string::npos);
   EXPECT_NE(offer("binary kind=pow | int64[3] int64[3]").refusal.find("int64"), std::string::npos);
   EXPECT_NE(offer("reduce kind=mean axes=[0] | int32[2x3x4]").refusal, "") << "integers";
