@@ -43,6 +43,13 @@ bool counts(const Graph& graph, const Node& node) {
          std::holds_alternative<CumSum>(op) || moves_elements(op) || is_outer_product(graph, node);
 }
 
+// Floats to whole numbers; booleans are none.
+bool makes_integers(const Op& op) {
+  const auto* cast = std::get_if<Cast>(&op);
+  return cast && is_integer(cast->to);
+}
+
+// As x - floor(x) and x mod 1 do.
 bool takes_the_rest(const Op& op) {
   const auto* binary = std::get_if<Binary>(&op);
   return binary && (binary->kind == BinaryKind::sub || binary->kind == BinaryKind::mod ||
@@ -146,32 +153,29 @@ std::vector<NodeId> counting_nodes(const Graph& graph) {
 }
 
 std::vector<NodeId> placing_nodes(const Graph& graph) {
-  const auto is_place = [&](ValueId v) {
+  const auto is_open = [&](ValueId v) {  // a float that is no constant
     return v != kNoValue && !graph.constant(v) && is_floating(graph.value(v).type.type);
   };
-  std::vector<bool> placed(static_cast<size_t>(graph.value_count()), false);
-  std::vector<NodeId> out;
+  std::vector<bool> places(static_cast<size_t>(graph.value_count()), false);
+  const auto is_place = [&](ValueId v) { return v != kNoValue && places[static_cast<size_t>(v)]; };
+  const auto computes_a_place = [&](const Node& node) {
+    return counts(graph, node) && std::ranges::any_of(node.outputs, is_place);
+  };
   const std::vector<NodeId> order = graph.topological_order();
   for (const NodeId id : std::views::reverse(order)) {
     const Node& node = graph.node(id);
-    const auto* cast = std::get_if<Cast>(&node.op);
-    const bool makes = std::ranges::any_of(
-        node.outputs, [&](ValueId v) { return v != kNoValue && placed[static_cast<size_t>(v)]; });
-    if (!(cast && is_integer(cast->to)) && !(makes && counts(graph, node))) continue;
+    if (!makes_integers(node.op) && !computes_a_place(node)) continue;
     for (const ValueId v : node.inputs)
-      if (is_place(v)) placed[static_cast<size_t>(v)] = true;
+      if (is_open(v)) places[static_cast<size_t>(v)] = true;
   }
+  std::vector<NodeId> out;
   for (const NodeId id : order) {
     const Node& node = graph.node(id);
-    const bool reads = std::ranges::any_of(node.inputs, is_place);
-    const bool of_places = reads && std::ranges::all_of(node.inputs, [&](ValueId v) {
-                             return !is_place(v) || placed[static_cast<size_t>(v)];
-                           });
-    const bool computes = std::ranges::any_of(
-        node.outputs, [&](ValueId v) { return v != kNoValue && placed[static_cast<size_t>(v)]; });
-    const auto* cast = std::get_if<Cast>(&node.op);
-    const bool ends = (cast && is_integer(cast->to)) || takes_the_rest(node.op);
-    if ((of_places && ends) || (computes && counts(graph, node))) out.push_back(id);
+    const bool reads_places_alone =
+        std::ranges::any_of(node.inputs, is_place) &&
+        std::ranges::all_of(node.inputs, [&](ValueId v) { return !is_open(v) || is_place(v); });
+    const bool ends = makes_integers(node.op) || takes_the_rest(node.op);
+    if ((reads_places_alone && ends) || computes_a_place(node)) out.push_back(id);
   }
   return out;
 }

@@ -2,7 +2,6 @@
 // their definition (conv_volume.cuh, pool_volume.cuh). Windows that reach along fewer are other
 // families' (window_sides.h).
 #include <algorithm>
-#include <array>
 
 #include "engine/tactics/cuda/kernel/conv_launch.h"
 #include "engine/tactics/cuda/kernel/families.h"
