@@ -195,7 +195,7 @@ Result<std::vector<Tensor>> region_results(const Problem& problem,
       operands.push_back(from ? &held[i] : nullptr);
     }
     TRY(auto results, run_reference(op.op, operands));
-    out.push_back(std::move(results[0]));
+    out.push_back(widened(results[0], wide));  // a Cast gives its own type
   }
   return out;
 }

@@ -174,15 +174,12 @@ struct Computed {
 };
 Result<Computed> computed_in(DataType wide, const Problem& problem,
                              const std::vector<const Tensor*>& inputs) {
-  const auto widened = [wide](const Tensor& t) {
-    const bool widens = is_floating(t.type()) && t.type() != DataType::float64;
-    return widens ? convert(t, wide) : t;
-  };
   Computed out;
-  for (const Tensor* t : inputs) out.inputs.push_back(t ? widened(*t) : Tensor());
+  for (const Tensor* t : inputs) {
+    const bool widens = t && is_floating(t->type()) && t->type() != DataType::float64;
+    out.inputs.push_back(!t ? Tensor() : widens ? convert(*t, wide) : *t);
+  }
   TRY(out.results, region_results(problem, inputs, wide));
-  // A Cast gives its own type.
-  for (Tensor& t : out.results) t = widened(t);
   return out;
 }
 
