@@ -347,7 +347,7 @@ std::vector<ProblemRow> conformance_problems() {
       {"equal_bytes", "K/K", "binary kind=equal | uint8[3x70] uint8[3x1]"},
       {"greater_half", "K/K", "binary kind=greater | float16[5x1x33] float16[7x33]"},
       {"greater_equal_column", "K/K", "binary kind=greater_equal | int32[9x1] int32[9x40]"},
-      {"less_equal_double", "K/-", "binary kind=less_equal | float64[7x5] float64[]"},
+      {"less_equal_double", "K/K", "binary kind=less_equal | float64[7x5] float64[]"},
       {"logical_xor", "K/K", "binary kind=logical_xor | boolean[6x1] boolean[1x37]"},
       {"is_nan", "K/K", "unary kind=is_nan | float32[4x37]"},
       {"neg_int32", "K/K", "unary kind=neg | int32[5x7]"},
@@ -393,7 +393,8 @@ std::vector<ProblemRow> conformance_problems() {
       {"arg_min_last", "K/K",
        "arg_extreme largest=false axis=-1 keep_dims=false select_last=true | float32[5x37]"},
   };
-  for (const auto& more : {attention_problems(), volume_problems(), moving_problems()})
+  for (const auto& more :
+       {attention_problems(), volume_problems(), float64_problems(), moving_problems()})
     problems.insert(problems.end(), more.begin(), more.end());
   return problems;
 }

@@ -26,6 +26,9 @@ std::vector<ProblemRow> attention_problems();
 // Those of them over three spatial dimensions.
 std::vector<ProblemRow> volume_problems();
 
+// Those of them that compute with or move float64.
+std::vector<ProblemRow> float64_problems();
+
 // Those of them that only move elements, the last ones.
 std::vector<ProblemRow> moving_problems();
 

@@ -8,8 +8,8 @@
 namespace enginery {
 namespace {
 
-constexpr double kUnit = 0x1p-24;      // float32's unit roundoff
-constexpr double kConfidence = 8;      // lambda of the random walk
+constexpr double kUnit = 0x1p-24, kWideUnit = 0x1p-53;  // float32's unit roundoff, float64's
+constexpr double kConfidence = 8;                       // lambda of the random walk
 constexpr double kFunctionUnits = 64;  // of approximations: erf by polynomials, exp by a table
 // Of those that a GPU has in hardware, and of weights of attention, which are rounded to the type
 // that tensor cores multiply: bfloat16 has 3 bits less than float16 and tf32.
@@ -27,6 +27,8 @@ Storage storage_of(DataType type) {
       return {0x1p-10, 0x1p-24};
     case DataType::bfloat16:
       return {0x1p-7, 0x1p-133};
+    case DataType::float64:
+      return {0x1p-52, 0x1p-1074};
     default:  // the references round to float32, whatever they are asked for
       return {0x1p-23, 0x1p-149};
   }
@@ -103,7 +105,7 @@ ErrorBound error_bound(const Arithmetic& arithmetic, const Tactic& tactic, DataT
   if (out.of_largest) units *= kTransformGrowth;
   const bool narrow = tactic.compute != Precision::fp32;
   if (arithmetic.functions) units += operators * function_units(tactic.compute);
-  out.growth = units * kUnit;
+  out.growth = units * (stored == DataType::float64 ? kWideUnit : kUnit);
   if (narrow) out.growth += arithmetic.inner * last_place_of(tactic.compute);
   const Storage storage = storage_of(stored);
   out.rounding = storage.last_place;

@@ -3,7 +3,8 @@
 // Per element, |y - r| <= growth * m + rounding * |r| + least, where m is the magnitude of what was
 // added up, sum |x||w|, carried through the epilogue (expectation.h). The three come from what the
 // tactic promises:
-//   growth    sums of n terms in float32: 8 sqrt(n) u, u = 2^-24. Rounding errors of a right kernel
+//   growth    sums of n terms in float32: 8 sqrt(n) u, u = 2^-24 (2^-53 of what is stored as
+//             float64, which is computed in that). Rounding errors of a right kernel
 //             behave like a random walk; a longer one than lambda sqrt(n) u has the probability
 //             2 exp(-lambda^2 / 2) (N. Higham, T. Mary, "A new approach to probabilistic rounding
 //             error analysis", SIAM J. Sci. Comput. 41, 2019, theorem 3.1; lambda = 8: 2.5e-14).

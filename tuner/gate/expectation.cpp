@@ -115,13 +115,14 @@ void set_values(const std::vector<SampledValue>& sampled, ExpectedOutput& out) {
   }
 }
 
-// Floats of every type as float32, in which references compute.
+// Floats of narrower types as float32, in which references compute; those of float64 in that.
 struct Widened {
   std::vector<Tensor> tensors;
   std::vector<const Tensor*> inputs;
   explicit Widened(const std::vector<const Tensor*>& from) : tensors(from.size()) {
     for (size_t i = 0; i < from.size(); ++i) {
-      const bool widens = from[i] && is_floating(from[i]->type());
+      const bool widens =
+          from[i] && is_floating(from[i]->type()) && from[i]->type() != DataType::float64;
       if (widens) tensors[i] = convert(*from[i], DataType::float32);
       inputs.push_back(widens ? &tensors[i] : from[i]);
     }

@@ -26,6 +26,7 @@
   KERNEL(scatter_nd, ScatterNdArguments)             \
   KERNEL(select, SelectArguments)                    \
   KERNEL(discrete, DiscreteArguments)                \
+  KERNEL(float64, Float64Arguments)                  \
   KERNEL(scan, ScanArguments)                        \
   KERNEL(top_k, TopKArguments)                       \
   KERNEL(arg_extreme, ArgExtremeArguments)           \

@@ -118,10 +118,10 @@ Problem cast_problem(DataType from, DataType to, const Dims& dims) {
   return p;
 }
 
-constexpr DataType kTypes[] = {DataType::float32, DataType::float16, DataType::bfloat16,
-                               DataType::int8,    DataType::uint8,   DataType::int16,
-                               DataType::uint16,  DataType::int32,   DataType::uint32,
-                               DataType::int64,   DataType::uint64,  DataType::boolean};
+constexpr DataType kTypes[] = {
+    DataType::float64, DataType::float32, DataType::float16, DataType::bfloat16, DataType::int8,
+    DataType::uint8,   DataType::int16,   DataType::uint16,  DataType::int32,    DataType::uint32,
+    DataType::int64,   DataType::uint64,  DataType::boolean};
 
 bool rounds_twice(DataType from, DataType to) {
   return to == DataType::bfloat16 && is_integer(from) && element_bytes(from) >= 4;
@@ -143,13 +143,30 @@ TEST(ConvertKernel, CastsEveryPairOfTypesAsTheReferenceDoes) {
   }
 }
 
-TEST(ConvertKernel, RefusesFloat64) {
-  Cpu cpu(local_cpus().front());
-  for (const auto& [from, to] : {std::pair{DataType::float64, DataType::float32},
-                                 std::pair{DataType::int64, DataType::float64}}) {
-    const auto tactics = cpu.source->offer(cast_problem(from, to, {3}), {Precision::fp32});
-    ASSERT_FALSE(tactics.ok());
-    EXPECT_NE(tactics.error().message.find("float64"), std::string::npos);
+// What another type between would round twice, or make infinite.
+TEST(ConvertKernel, RoundsFloat64Once) {
+  constexpr double kFine[] = {1 + 0x1p-11 + 0x1p-40,
+                              1 + 0x3p-11 - 0x1p-40,
+                              -1 - 0x1p-8 - 0x1p-40,
+                              1 + 0x1p-24 + 0x1p-50,
+                              16777217,
+                              2147483647.75,
+                              9007199254740993.0,
+                              1e300,
+                              -1e300,
+                              0x1p-25 + 0x1p-60,
+                              -0x1p-120,
+                              255.999999999};
+  Tensor x(DataType::float64, {static_cast<int64_t>(std::size(kFine))});
+  std::ranges::copy(kFine, x.mutable_data<double>().begin());
+  for (const std::string& sku : local_cpus()) {
+    SCOPED_TRACE(sku);
+    Cpu cpu(sku);
+    for (const DataType to : kTypes) {
+      if (to == DataType::float64) continue;
+      SCOPED_TRACE(to_string(to));
+      EXPECT_EQ(expect_conversions(cpu, cast_problem(DataType::float64, to, x.dims()), x), 1u);
+    }
   }
 }
 

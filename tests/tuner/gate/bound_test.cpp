@@ -72,6 +72,36 @@ std::string error_of_scattered_sums(uint64_t seed, size_t left_out) {
   return compare(y, expected->at(0), arithmetic_of(problem), tactic).wrong;
 }
 
+// Cosines and sums of float64, each result made by `rounded`.
+std::string error_of_float64(const std::string& text, double (*result)(double, double),
+                             double (*rounded)(double)) {
+  const Problem problem = problem_of(text);
+  Tactic tactic;
+  for (size_t i = 0; i < problem.inputs.size(); ++i) tactic.inputs.push_back({DataType::float64});
+  tactic.outputs = {{DataType::float64}};
+  const Resolution resolution = resolution_of(problem, tactic);
+  const ProbeData data(problem, {ProbeKind::symmetric, 5});
+  const auto expected = expected_outputs(problem, data, resolution, {});
+  const std::vector<Tensor> in = data.inputs(resolution);
+  Tensor y = in[0];
+  for (size_t i = 0; i < static_cast<size_t>(y.size()); ++i)
+    y.mutable_data<double>()[i] =
+        rounded(result(in.front().data<double>()[i], in.back().data<double>()[i]));
+  return compare(y, expected->at(0), arithmetic_of(problem), tactic).wrong;
+}
+
+TEST(ErrorBound, HoldsFloat64ToItsOwnPlaces) {
+  const auto as_double = [](double v) { return v; };
+  const auto as_float = [](double v) { return static_cast<double>(static_cast<float>(v)); };
+  const auto cosine = [](double x, double) { return std::cos(x); };
+  const auto sum = [](double x, double y) { return x + y; };
+  EXPECT_EQ(error_of_float64("unary kind=cos | float64[500]", cosine, as_double), "");
+  EXPECT_NE(error_of_float64("unary kind=cos | float64[500]", cosine, as_float), "");
+  const std::string added = "binary kind=add | float64[500] float64[500]";
+  EXPECT_EQ(error_of_float64(added, sum, as_double), "");
+  EXPECT_NE(error_of_float64(added, sum, as_float), "");
+}
+
 // What cancels in a sum leaves the error of its terms.
 TEST(ErrorBound, HoldsForScatteredSumsInAnyOrder) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {

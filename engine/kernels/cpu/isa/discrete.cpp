@@ -20,6 +20,9 @@ ENGINERY_DISCRETE(Equal, uint8_t, x == y)
 ENGINERY_DISCRETE(NotEqual, uint8_t, x != y)
 ENGINERY_DISCRETE(Less, uint8_t, x < y)
 ENGINERY_DISCRETE(LessEqual, uint8_t, x <= y)
+ENGINERY_DISCRETE(Infinite, uint8_t, (x == y) & (x - y != 0))
+ENGINERY_DISCRETE(PositiveInfinite, uint8_t, (x > 0) & (x - y != 0))
+ENGINERY_DISCRETE(NegativeInfinite, uint8_t, (x < 0) & (x - y != 0))
 ENGINERY_DISCRETE(LogicalAnd, uint8_t, (x != 0) & (y != 0))
 ENGINERY_DISCRETE(LogicalOr, uint8_t, (x != 0) | (y != 0))
 ENGINERY_DISCRETE(LogicalXor, uint8_t, (x != 0) ^ (y != 0))
@@ -123,9 +126,14 @@ void of_integers(const DiscreteArguments& s) {
 }
 
 template <typename F>
-void of_numbers(const DiscreteArguments& s) {
-  if (s.type == DiscreteType::float32) return discrete_all<F, float>(s);
+void of_floats(const DiscreteArguments& s) {
   if (s.type == DiscreteType::float64) return discrete_all<F, double>(s);
+  discrete_all<F, float>(s);
+}
+
+template <typename F>
+void of_numbers(const DiscreteArguments& s) {
+  if (s.type == DiscreteType::float32 || s.type == DiscreteType::float64) return of_floats<F>(s);
   of_integers<F>(s);
 }
 
@@ -141,6 +149,12 @@ void ENGINERY_KERNEL(discrete)(const DiscreteArguments& s) {
       return of_numbers<Less>(s);
     case DiscreteFunction::less_equal:
       return of_numbers<LessEqual>(s);
+    case DiscreteFunction::infinite:
+      return of_floats<Infinite>(s);
+    case DiscreteFunction::positive_infinite:
+      return of_floats<PositiveInfinite>(s);
+    case DiscreteFunction::negative_infinite:
+      return of_floats<NegativeInfinite>(s);
     case DiscreteFunction::logical_and:
       return discrete_all<LogicalAnd, uint8_t>(s);
     case DiscreteFunction::logical_or:

@@ -14,6 +14,10 @@ enum class DiscreteFunction : int {
   not_equal,
   less,
   less_equal,
+  // Of floats against themselves, to booleans.
+  infinite,
+  positive_infinite,
+  negative_infinite,
   // Of booleans.
   logical_and,
   logical_or,

@@ -10,6 +10,8 @@ namespace {
 
 std::optional<ElementType> element_type_of(DataType type) {
   switch (type) {
+    case DataType::float64:
+      return ElementType::float64;
     case DataType::float32:
       return ElementType::float32;
     case DataType::float16:

@@ -8,6 +8,7 @@
 #include "engine/tactics/shapes/averaged_bytes.h"
 #include "engine/tactics/shapes/averaged_product.h"
 #include "engine/tactics/shapes/depthwise_block.h"
+#include "engine/tactics/shapes/float64_call.h"
 #include "engine/tactics/shapes/pointwise_region.h"
 #include "engine/tactics/shapes/pooled_conv.h"
 #include "engine/tactics/shapes/requantized.h"
@@ -47,7 +48,7 @@ bool packs_its_first_input(const Problem& p) {
   };
   return (is_one_of<Concat, Gather, GatherElements, GatherNd, ScatterElements, ScatterNd, Where>(
               p) ||
-          is_discrete(p)) &&
+          is_discrete(p) || is_float64_elementwise(p)) &&
          std::ranges::any_of(p.inputs, comes_at_run_time);
 }
 

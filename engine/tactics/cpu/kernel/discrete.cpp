@@ -74,6 +74,12 @@ std::optional<DiscreteCall> call_of(const Op& op) {
       return DiscreteCall{DiscreteFunction::comparison, {0, kZero}};
     case UnaryKind::is_nan:
       return DiscreteCall{DiscreteFunction::not_equal, {0, 0}};
+    case UnaryKind::is_inf:
+      return DiscreteCall{DiscreteFunction::infinite, {0, 0}};
+    case UnaryKind::is_positive_inf:
+      return DiscreteCall{DiscreteFunction::positive_infinite, {0, 0}};
+    case UnaryKind::is_negative_inf:
+      return DiscreteCall{DiscreteFunction::negative_infinite, {0, 0}};
     default:
       return std::nullopt;
   }

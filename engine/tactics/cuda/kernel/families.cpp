@@ -11,7 +11,7 @@ std::span<const KernelFamily* const> kernel_families() {
       &kGatherFamily,      &kResampleFamily,   &kCastFamily,       &kSelectFamily,
       &kDiscreteFamily,    &kArgExtremeFamily, &kQuantizeFamily,   &kAttentionFamily,
       &kIndexedFamily,     &kCumSumFamily,     &kTopKFamily,       &kConvPoolFamily,
-      &kVolumeFamily,
+      &kVolumeFamily,      &kFloat64Family,
   };
   return kFamilies;
 }

@@ -23,6 +23,7 @@ extern const KernelFamily kCumSumFamily;
 extern const KernelFamily kDeconvFamily;
 extern const KernelFamily kDepthwiseFamily;
 extern const KernelFamily kDiscreteFamily;
+extern const KernelFamily kFloat64Family;
 extern const KernelFamily kGatherFamily;
 extern const KernelFamily kGemvFamily;
 extern const KernelFamily kIndexedFamily;

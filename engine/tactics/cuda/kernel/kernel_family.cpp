@@ -42,8 +42,12 @@ Error no_variant(const Tactic& tactic) {
   return {ErrorCode::incompatible, "kernel: no tactic is called '" + tactic.id + "' here"};
 }
 
+bool is_storage_float(DataType type) {
+  return !storage_type_text(type).empty();
+}
+
 std::vector<DataType> kept_types(DataType type, const KernelContext& context) {
-  return is_floating(type) ? context.storage_types() : std::vector{type};
+  return is_storage_float(type) ? context.storage_types() : std::vector{type};
 }
 
 void define_types(KernelProgram& program, DataType x, DataType y) {

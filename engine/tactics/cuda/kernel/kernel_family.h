@@ -76,7 +76,11 @@ Tactic make_kernel_tactic(const Problem& problem, std::string id);
 // The error of a plan whose tactic no row has: incompatible.
 Error no_variant(const Tactic& tactic);
 
-// Types in which a tensor of `type` may be kept: itself, or the storage types of floats.
+// Whether it is one of the types that floats are kept in: float32, float16 or bfloat16, not
+// float64.
+bool is_storage_float(DataType type);
+
+// Types in which a tensor of `type` may be kept: itself, or the storage types of such floats.
 std::vector<DataType> kept_types(DataType type, const KernelContext& context);
 
 // The macros TX and TY, the element types of the first input and the output: float32, float16,

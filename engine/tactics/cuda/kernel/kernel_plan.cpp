@@ -42,4 +42,12 @@ PointerSlot operand_slot(const Problem& problem, int input, DataType type, size_
   return {offset, PointerSource::constant, plan.add_constant(std::move(pack))};
 }
 
+std::string place_beside_output(const Problem& problem, size_t input, const std::string& name) {
+  const Dims& out = output_dims(problem);
+  const Dims dims = aligned(input_dims(problem, input), out.size()), strides = strides_of(dims);
+  BroadcastStrides walked;
+  for (size_t d = 0; d < out.size(); ++d) walked.append(out[d], dims[d] == 1 ? 0 : strides[d]);
+  return place_text(name, walked);
+}
+
 }  // namespace enginery

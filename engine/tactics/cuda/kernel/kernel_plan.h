@@ -94,4 +94,8 @@ void attach_epilogue(const LoweredEpilogue& epilogue, size_t offset, KernelPlan&
 PointerSlot operand_slot(const Problem& problem, int input, DataType type, size_t offset,
                          KernelPlan& plan);
 
+// Text of the function `name`: the place of an operand that is stored in order beside an element of
+// the output that is, too.
+std::string place_beside_output(const Problem& problem, size_t input, const std::string& name);
+
 }  // namespace enginery

@@ -1,6 +1,6 @@
 // Conversions of element types along strided loops: each element is read and written once, in
-// pieces that stay in L1: a row is widened to float32 (or int64), then narrowed. Where input and
-// output run along different loops, tiles of 16 rows are turned in between.
+// pieces that stay in L1: a row is widened to float32 (or float64, int64), then narrowed. Where
+// input and output run along different loops, tiles of 16 rows are turned in between.
 #include "engine/kernels/cpu/isa/moving/convert.h"
 
 #include "engine/kernels/cpu/isa/bfloat16.h"
@@ -67,13 +67,18 @@ struct Limits {
   static constexpr T kLargest = static_cast<T>(~uint64_t{0} >> (64 - kBits));
 };
 
-template <typename T>
-inline void narrow(float v, T& to) {
+template <typename V, typename T>
+inline T to_integer(V v) {
   using L = Limits<T>;
   const bool inside = v > L::kLeast && v < L::kEnd;
-  const T whole = static_cast<T>(inside ? v : 0.0f);
+  const T whole = static_cast<T>(inside ? v : V{0});
   const T least = static_cast<T>(L::kLeast);
-  to = v >= L::kEnd ? L::kLargest : v <= L::kLeast ? least : whole;
+  return v >= L::kEnd ? L::kLargest : v <= L::kLeast ? least : whole;
+}
+
+template <typename T>
+inline void narrow(float v, T& to) {
+  to = to_integer<float, T>(v);
 }
 inline void narrow(float v, float& to) {
   to = v;
@@ -86,6 +91,50 @@ inline void narrow(float v, BFloat16& to) {
 }
 inline void narrow(float v, Boolean& to) {
   to.byte = (bits_of(v) & 0x7fffffffu) != 0;
+}
+
+template <typename T>
+inline double exact(T v) {
+  return static_cast<double>(v);
+}
+inline double exact(Half v) {
+  return static_cast<double>(widen(v));
+}
+inline double exact(BFloat16 v) {
+  return static_cast<double>(widen(v));
+}
+inline double exact(Boolean v) {
+  return v.byte != 0 ? 1.0 : 0.0;
+}
+
+// Rounded to odd: towards zero, and what was cut off sets the last bit. Rounded to fewer bits
+// afterwards, that is v rounded once.
+inline float to_odd_float(double v) {
+  const float nearest = static_cast<float>(v);
+  const double back = static_cast<double>(nearest);
+  if (back == v || v != v) return nearest;
+  const bool is_beyond = v > 0 ? back > v : back < v;
+  return float_of((bits_of(nearest) - (is_beyond ? 1u : 0u)) | 1u);
+}
+
+template <typename T>
+inline void narrow(double v, T& to) {
+  to = to_integer<double, T>(v);
+}
+inline void narrow(double v, double& to) {
+  to = v;
+}
+inline void narrow(double v, float& to) {
+  to = static_cast<float>(v);
+}
+inline void narrow(double v, Half& to) {
+  to.bits = float_to_half(to_odd_float(v));
+}
+inline void narrow(double v, BFloat16& to) {
+  to.bits = float_to_bfloat16(to_odd_float(v));
+}
+inline void narrow(double v, Boolean& to) {
+  to.byte = v != 0;
 }
 
 template <typename T>
@@ -111,6 +160,10 @@ inline void read_row(const T* __restrict from, int64_t stride, float* __restrict
   } else {
     for (int64_t i = 0; i < n; ++i) to[i] = widen(from[i * stride]);
   }
+}
+template <typename T>
+inline void read_row(const T* __restrict from, int64_t stride, double* __restrict to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] = exact(from[i * stride]);
 }
 template <typename T>
 inline void read_row(const T* __restrict from, int64_t stride, int64_t* __restrict to, int64_t n) {
@@ -179,7 +232,7 @@ inline void with_integer(ElementType type, F&& f) {
 }
 
 inline bool is_float(ElementType type) {
-  return type <= ElementType::bfloat16;
+  return type <= ElementType::float64;
 }
 
 template <typename F>
@@ -190,9 +243,22 @@ inline void with_element(ElementType type, F&& f) {
   with_integer(type, f);
 }
 
+// Those that values in float64 are read from and written to.
+template <typename F>
+inline void with_any(ElementType type, F&& f) {
+  if (type == ElementType::float64) return f(double{});
+  with_element(type, f);
+}
+
 // n elements from `in[at]` on, in steps of `stride`.
 inline void read(const ConvertArguments& a, int64_t at, int64_t stride, float* to, int64_t n) {
   with_element(a.from, [&](auto type) {
+    using T = decltype(type);
+    read_row(static_cast<const T*>(a.in) + at, stride, to, n);
+  });
+}
+inline void read(const ConvertArguments& a, int64_t at, int64_t stride, double* to, int64_t n) {
+  with_any(a.from, [&](auto type) {
     using T = decltype(type);
     read_row(static_cast<const T*>(a.in) + at, stride, to, n);
   });
@@ -206,6 +272,13 @@ inline void read(const ConvertArguments& a, int64_t at, int64_t stride, int64_t*
 inline void write(const ConvertArguments& a, const float* from, int64_t at, int64_t stride,
                   int64_t n) {
   with_element(a.to, [&](auto type) {
+    using T = decltype(type);
+    write_row(from, static_cast<T*>(a.out) + at, stride, n);
+  });
+}
+inline void write(const ConvertArguments& a, const double* from, int64_t at, int64_t stride,
+                  int64_t n) {
+  with_any(a.to, [&](auto type) {
     using T = decltype(type);
     write_row(from, static_cast<T*>(a.out) + at, stride, n);
   });
@@ -287,6 +360,8 @@ void convert_turned(const ConvertArguments& a, int along) {
 }  // namespace
 
 void ENGINERY_KERNEL(convert)(const ConvertArguments& a) {
+  if (a.from == ElementType::float64 || a.to == ElementType::float64)
+    return convert_rows<double>(a);
   if (!is_float(a.from) && !is_float(a.to)) return convert_rows<int64_t>(a);
   const CopyLoop& inner = a.loop[a.loops - 1];
   if (inner.out_stride == 1 && inner.in_stride != 1) {

@@ -13,6 +13,7 @@ enum class ElementType : uint8_t {
   float32,
   float16,
   bfloat16,
+  float64,
   int8,
   uint8,
   int16,
@@ -26,7 +27,8 @@ enum class ElementType : uint8_t {
 
 // out[sum(i * out_stride)] = `to` of in[sum(i * in_stride)], loops as in CopyArguments. Floats are
 // rounded to nearest even; to integers they are truncated and saturate, NaN becomes 0; integers
-// wrap; boolean is "not zero". Where one side is a float, values go through float32.
+// wrap; boolean is "not zero". Where one side is float64, values go through that, else where one is
+// a float, through float32.
 struct ConvertArguments {
   const void* in;
   void* out;

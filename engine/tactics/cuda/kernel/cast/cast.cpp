@@ -54,6 +54,7 @@ Result<KernelPlan> plan_cast(const Problem& problem, const Tactic& tactic, const
   plan.program.define("TX", element_type_text(tactic.inputs[0].type));
   plan.program.define("TY", element_type_text(tactic.outputs[0].type));
   plan.program.define("TO_BOOLEAN", tactic.outputs[0].type == DataType::boolean);
+  plan.program.define("TO_INTEGER", is_integer(tactic.outputs[0].type));
   plan.program.define("THREADS", variant->threads);
   plan.program.files = {"cast/args.h", "cast/cast.cuh"};
   gpu::CastArgs args{};

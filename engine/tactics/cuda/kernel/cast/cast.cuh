@@ -1,4 +1,5 @@
-// Another element type: TX to TY; TO_BOOLEAN: whether it is not zero. A thread changes one element.
+// Another element type: TX to TY; TO_BOOLEAN: whether it is not zero; TO_INTEGER: no number becomes
+// 0, which processors make the least integer of 64 bits. A thread changes one element.
 // Serves every SM.
 
 template <typename T>
@@ -31,6 +32,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const CastArgs a) {
   auto x = value_of(static_cast<const TX*>(a.x) + i);
 #if TO_BOOLEAN
   store_as(static_cast<TY*>(a.y) + i, x != 0);
+#elif TO_INTEGER
+  store_as(static_cast<TY*>(a.y) + i, x == x ? x : 0);
 #else
   store_as(static_cast<TY*>(a.y) + i, x);
 #endif

@@ -124,8 +124,8 @@ Status offer_copy(const Problem& problem, const KernelContext& context, std::vec
   for (DataType type : kept_types(problem.inputs[0].type.type, context)) {
     for (LayoutKind kind : {LayoutKind::linear, LayoutKind::channels_last}) {
       const Format format{type, {kind, 0}};
-      const bool planes =
-          (is_floating(type) || is_eight_bits(type)) && any_unpadded && !reads_constants(problem);
+      const bool planes = (is_storage_float(type) || is_eight_bits(type)) && any_unpadded &&
+                          !reads_constants(problem);
       if (kind == LayoutKind::channels_last && !planes) continue;
       const auto copies = dense_copies(problem, format.layout);
       if (!copies.ok()) continue;

@@ -77,6 +77,12 @@ std::string expression_of(const Op& op) {
       return "((p > 0) - (p < 0))";
     case UnaryKind::is_nan:
       return "(p != p)";
+    case UnaryKind::is_inf:
+      return "(p == p && p - p != p - p)";
+    case UnaryKind::is_positive_inf:
+      return "(p > 0 && p - p != p - p)";
+    case UnaryKind::is_negative_inf:
+      return "(p < 0 && p - p != p - p)";
     default:
       return {};
   }
@@ -109,15 +115,6 @@ Status offer_discrete(const Problem& problem, const KernelContext& context,
     out.push_back(std::move(tactic));
   }
   return {};
-}
-
-// The place of an operand, which lies in order, beside an element of the output.
-std::string place_beside_output(const Problem& problem, size_t input, const std::string& name) {
-  const Dims& out = output_dims(problem);
-  const Dims dims = aligned(input_dims(problem, input), out.size()), strides = strides_of(dims);
-  BroadcastStrides walked;
-  for (size_t d = 0; d < out.size(); ++d) walked.append(out[d], dims[d] == 1 ? 0 : strides[d]);
-  return place_text(name, walked);
 }
 
 Result<KernelPlan> plan_discrete(const Problem& problem, const Tactic& tactic,

@@ -151,6 +151,7 @@ Status require_floats(const Problem& problem) {
   CHECK_OK(require_static(problem));
   if (problem.outputs.size() != 1 || !is_floating(problem.outputs[0].type.type))
     return refusal("no floating-point output");
+  if (problem.outputs[0].type.type == DataType::float64) return refusal("a result in float64");
   if (is_region(problem) ? !is_pointwise_region(problem) : is_one_of<Cast, Where>(problem))
     return refusal("other operators");
   if (volume(problem.outputs[0].type.dims) == 0) return refusal("no elements");

@@ -112,6 +112,7 @@ double estimate_us(const PoolShape& pool, const PoolVariant& v, DataType type,
 
 Status offer_pool(const Problem& problem, const KernelContext& context, std::vector<Tactic>& out) {
   TRY(const PoolShape pool, pool_shape(problem));
+  if (problem.inputs[0].type.type == DataType::float64) return refusal("windows of float64");
   for (DataType type : kept_types(problem.inputs[0].type.type, context)) {
     TRY(const LoweredEpilogue epilogue, lower_window_epilogue(problem, pool.shape, type));
     for (const PoolVariant& variant : kPoolVariants) {

@@ -45,15 +45,6 @@ Status offer_select(const Problem& problem, const KernelContext& context,
   return {};
 }
 
-// The place of an operand, which lies in order, beside an element of the output.
-std::string operand_place(const Problem& problem, size_t input, const std::string& name) {
-  const Dims& out = output_dims(problem);
-  const Dims dims = aligned(input_dims(problem, input), out.size()), strides = strides_of(dims);
-  BroadcastStrides walked;
-  for (size_t d = 0; d < out.size(); ++d) walked.append(out[d], dims[d] == 1 ? 0 : strides[d]);
-  return place_text(name, walked);
-}
-
 Result<KernelPlan> plan_select(const Problem& problem, const Tactic& tactic, const KernelContext&) {
   CHECK_OK(require_select(problem));
   const SelectVariant* variant = find_variant(kSelectVariants, tactic);
@@ -62,9 +53,9 @@ Result<KernelPlan> plan_select(const Problem& problem, const Tactic& tactic, con
   KernelPlan plan;
   plan.program.define("UNIT", unit_text(element_bytes(type)));
   plan.program.define("THREADS", variant->threads);
-  plan.program.functions = operand_place(problem, 0, "condition_place") +
-                           operand_place(problem, 1, "a_place") +
-                           operand_place(problem, 2, "b_place");
+  plan.program.functions = place_beside_output(problem, 0, "condition_place") +
+                           place_beside_output(problem, 1, "a_place") +
+                           place_beside_output(problem, 2, "b_place");
   plan.program.files = {"select/args.h", "select/select.cuh"};
   gpu::SelectArgs args{};
   args.total = static_cast<unsigned>(volume(output_dims(problem)));

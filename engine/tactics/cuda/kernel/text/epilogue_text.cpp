@@ -9,14 +9,6 @@
 namespace enginery {
 namespace {
 
-// A float literal that reads back to the same value.
-std::string literal(float value) {
-  if (std::isinf(value)) return value > 0 ? "INFINITY" : "(-INFINITY)";
-  char text[40];
-  std::snprintf(text, sizeof text, "(%af)", static_cast<double>(value));
-  return text;
-}
-
 // Statements that turn `rest`, a place in the output, into `at`, the operand's; both are unsigned,
 // `at` starts as 0.
 std::string place_statements(const BroadcastStrides& strides) {
@@ -86,6 +78,13 @@ std::string step_text(const FusedStep& step, const std::string& type, const std:
 
 }  // namespace
 
+std::string literal_text(float value) {
+  if (std::isinf(value)) return value > 0 ? "INFINITY" : "(-INFINITY)";
+  char text[40];
+  std::snprintf(text, sizeof text, "(%af)", static_cast<double>(value));
+  return text;
+}
+
 std::string place_text(const std::string& name, const BroadcastStrides& strides) {
   return "__device__ __forceinline__ unsigned " + name + "(unsigned rest) { unsigned at = 0;" +
          place_statements(strides) + " return at; }\n";
@@ -109,6 +108,8 @@ std::string element_type_text(DataType type) {
       return "int";
     case DataType::int64:
       return "long long";
+    case DataType::float64:
+      return "double";
     default:
       return storage_type_text(type);
   }
@@ -130,7 +131,7 @@ std::string unit_text(int64_t bytes) {
 }
 
 std::string activation_text(const Activation& op, const std::string& x) {
-  std::string a = literal(op.alpha), b = literal(op.beta);
+  std::string a = literal_text(op.alpha), b = literal_text(op.beta);
   switch (op.kind) {
     case ActivationKind::relu:
       return x + " < 0 ? 0.0f : " + x;

@@ -43,6 +43,9 @@ struct ElementOperand {
 std::string elements_text(const std::vector<ElementOperand>& operands,
                           const std::string& statements, const std::string& expression);
 
+// A float literal that reads back to the same value.
+std::string literal_text(float value);
+
 // An expression over the float `x` (evaluated more than once) that computes the activation, the
 // unary function.
 std::string activation_text(const Activation& activation, const std::string& x);
@@ -51,7 +54,8 @@ std::string unary_text(UnaryKind kind, const std::string& x);
 
 // "float", "half_t" or "bfloat_t"; empty for other types.
 std::string storage_type_text(DataType type);
-// Any element type that gather and cast know, booleans as bytes; empty for others.
+// Any element type that kernels know, booleans as bytes; empty for others. What computes in floats
+// takes storage_type_text's alone.
 std::string element_type_text(DataType type);
 // An unsigned type of so many bytes: 1, 2, 4, 8 or 16.
 std::string unit_text(int64_t bytes);

@@ -5,7 +5,7 @@
 namespace enginery {
 
 bool are_combined(DataType type) {
-  return is_floating(type) || type == DataType::int32 || type == DataType::int64;
+  return !storage_type_text(type).empty() || type == DataType::int32 || type == DataType::int64;
 }
 
 void define_numbers(KernelProgram& program, DataType type) {

@@ -49,7 +49,7 @@ Status offer_view(const Problem& problem, const KernelContext& context, std::vec
     for (DataType type : kept_types(problem.inputs[0].type.type, context)) {
       for (const auto& [from, to] : layouts) {
         const bool linear = from == Layout{} && to == Layout{};
-        if (!linear && !is_floating(type)) continue;
+        if (!linear && !is_storage_float(type)) continue;
         Tactic tactic = make_kernel_tactic(problem, id_of(variant));
         tactic.inputs[0] = {type, from};
         tactic.outputs[0] = {type, to};
