@@ -23,6 +23,10 @@ Result<std::string> failure_of(const Problem& problem, const Tactic& tactic,
   return failures->of(problem.key(), tactic_key(tactic));
 }
 
+// What a reference counts besides its estimate: it is taken where nothing else serves, however long
+// the others' estimates say that they take.
+constexpr double kReferenceUs = 1e6;
+
 // The estimates of a layer's tactics; infinite for those that failed.
 Result<std::vector<double>> estimates_of(const NetworkNode& node, KnownFailures* failures) {
   std::vector<double> out;
@@ -30,7 +34,8 @@ Result<std::vector<double>> estimates_of(const NetworkNode& node, KnownFailures*
   bool any = false;
   for (const Tactic& tactic : node.tactics) {
     TRY(const std::string failure, failure_of(node.problem, tactic, failures));
-    out.push_back(failure.empty() ? tactic.estimated_us : kNever);
+    const double us = tactic.estimated_us + (tactic.trust == Trust::reference ? kReferenceUs : 0);
+    out.push_back(failure.empty() ? us : kNever);
     any = any || failure.empty();
     if (!failure.empty()) reasons += "; " + tactic_key(tactic) + ": " + failure;
   }

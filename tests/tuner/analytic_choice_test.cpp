@@ -48,6 +48,25 @@ class Estimates final : public TacticSource {
   std::optional<double> reformat_us_;
 };
 
+// Anything in its ordinary layout, in next to no time by its estimate.
+class HastyReference final : public TacticSource {
+ public:
+  SourceTraits traits() const override {
+    return {.name = "hasty_reference", .trust = Trust::reference};
+  }
+  Result<std::vector<Tactic>> offer(const Problem& problem,
+                                    const std::set<Precision>&) const override {
+    if (is_reformat(problem)) return Error{ErrorCode::unsupported, "no reformats"};
+    Tactic tactic = estimated("at_once", kOrdinary, kOrdinary, 0.01);
+    tactic.source = "hasty_reference";
+    return std::vector{tactic};
+  }
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic&,
+                                                        Weights) const override {
+    return Error{ErrorCode::internal, "nothing is prepared for a choice"};
+  }
+};
+
 // How many of three activations in a row work in the other layout, and how many reformats there
 // are.
 struct Activations {
@@ -55,8 +74,9 @@ struct Activations {
   Network network;
 };
 
-Activations activations(std::optional<double> reformat_us) {
+Activations activations(std::optional<double> reformat_us, bool has_reference = false) {
   Activations out;
+  if (has_reference) out.sources.push_back(std::make_unique<HastyReference>());
   out.sources.push_back(std::make_unique<Estimates>(reformat_us));
   Graph graph = *parse_graph(R"(graph c { input %a : float32[1x8x4x4]
     %b = act(%a) kind=relu
@@ -157,6 +177,14 @@ void fail_the_other(TimingStore& store, FailureKind kind) {
     failed.attempts = 1;
     ASSERT_TRUE(store.put("device", node.problem.key(), failed).ok());
   }
+}
+
+// What a host step is estimated to take says little; a kernel that takes longer is still one.
+TEST(AnalyticChoice, TakesAReferenceOnlyWhereNothingElseServes) {
+  const Activations a = activations(1, true);
+  const auto chosen = analytic_choice(a.network, a.sources, nullptr);
+  ASSERT_TRUE(chosen.ok()) << chosen.error().message;
+  for (const Tactic& tactic : chosen->tactics) EXPECT_EQ(tactic.source, "estimates");
 }
 
 TEST(AnalyticChoice, LeavesAloneWhatIsKnownToFail) {

@@ -78,6 +78,32 @@ bool epilogue_is_exact_on_integers(const Problem& p) {
   });
 }
 
+// Operators that give no number for some of what they may be given.
+bool has_a_domain(const Op& op) {
+  if (const auto* binary = std::get_if<Binary>(&op)) return binary->kind == BinaryKind::pow;
+  const auto* unary = std::get_if<Unary>(&op);
+  if (!unary) return false;
+  switch (unary->kind) {
+    case UnaryKind::log:
+    case UnaryKind::sqrt:
+    case UnaryKind::asin:
+    case UnaryKind::acos:
+    case UnaryKind::acosh:
+    case UnaryKind::atanh:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether one of them follows another operator of a region.
+bool computes_what_has_a_domain(const Problem& p) {
+  if (!is_region(p)) return false;
+  const std::vector<RegionPart> parts = operators_of(p);
+  return std::any_of(parts.begin() + 1, parts.end(),
+                     [](const RegionPart& part) { return has_a_domain(part.problem.op); });
+}
+
 // Whether no operator of the problem rounds.
 bool only_selects(const Problem& p) {
   const std::vector<RegionPart> parts = operators_of(p);
@@ -243,6 +269,25 @@ Result<std::vector<ExpectedOutput>> expected_outputs(const Problem& problem, con
     o.nans = std::count_if(values.begin(), values.end(), [](double v) { return std::isnan(v); });
   }
   return out;
+}
+
+bool is_mostly_nan(const ExpectedOutput& output) {
+  return 2 * output.nans > static_cast<int64_t>(output.elements.size());
+}
+
+ProbeSpec usable_draw(const Problem& problem, ProbeSpec spec, Coverage coverage) {
+  constexpr int kDraws = 8;             // of its kind, then as many symmetric ones
+  constexpr uint64_t kApart = 1 << 20;  // from the seeds of other probes
+  if (!computes_what_has_a_domain(problem)) return spec;
+  for (int draw = 0; draw < 2 * kDraws; ++draw) {
+    const ProbeSpec drawn{draw < kDraws ? spec.kind : ProbeKind::symmetric,
+                          spec.seed + static_cast<uint64_t>(draw) * kApart};
+    const ProbeData data(problem, drawn);
+    const auto expected = expected_outputs(problem, data, Resolution::full, coverage);
+    if (!expected.ok()) break;
+    if (std::ranges::none_of(*expected, is_mostly_nan)) return drawn;
+  }
+  return spec;
 }
 
 }  // namespace enginery

@@ -61,7 +61,7 @@ Probe::Probe(const Problem& problem, ProbeSpec spec, Coverage coverage)
 
 Result<std::unique_ptr<Probe>> Probe::make(const Problem& problem, Device& device, ProbeSpec spec,
                                            Coverage coverage, int placements) {
-  auto out = std::make_unique<Probe>(problem, spec, coverage);
+  auto out = std::make_unique<Probe>(problem, usable_draw(problem, spec, coverage), coverage);
   TRY(out->buffers_, ProblemBuffers::make(out->problem_, out->data_, device, placements));
   return out;
 }
@@ -100,8 +100,7 @@ CheckedResult Probe::compare_all(const Tactic& tactic, const std::vector<Expecte
                                  const std::vector<Storage>& outputs) const {
   CheckedResult out;
   for (size_t i = 0; i < expected.size(); ++i) {
-    const auto count = static_cast<int64_t>(expected[i].elements.size());
-    if (2 * expected[i].nans > count && tactic.trust != Trust::reference)
+    if (is_mostly_nan(expected[i]) && tactic.trust != Trust::reference)
       return wrong(where("it cannot be checked: most results are NaN"));
     const Tensor stored =
         pick_elements(outputs[i], problem_.outputs[i].type.dims, tactic.outputs[i], expected[i]);

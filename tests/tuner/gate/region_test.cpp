@@ -102,6 +102,29 @@ TEST_P(GateOfRegions, StopsOneWrongElement) {
 INSTANTIATE_TEST_SUITE_P(List, GateOfRegions, testing::ValuesIn(conformance_regions()),
                          [](const auto& row) { return std::string(row.param.name); });
 
+// Half of all draws give it negative bases alone, and no number then.
+TEST(GateOfARegion, DrawsAgainWhereNoResultWouldBeANumber) {
+  const Problem p = problem_of(
+      "unary kind=acos | float32[12x24x24] | then binary(r0 w:float32[]) kind=div | then "
+      "binary(w:float32[] r1) kind=sub | then binary(r2 w:float32[]) kind=pow | then binary(r3 "
+      "float32[12x24x1]) kind=mul | then binary(r4 float32[12x1x24]) kind=mul");
+  const auto is_usable = [&](ProbeSpec spec) {
+    const ProbeData data(p, spec);
+    return !is_mostly_nan(expected_outputs(p, data, Resolution::full, {})->at(0));
+  };
+  int as_they_were = 0;
+  for (const ProbeKind kind : {ProbeKind::symmetric, ProbeKind::wide}) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      const ProbeSpec spec{kind, seed}, drawn = usable_draw(p, spec, {});
+      EXPECT_TRUE(is_usable(drawn)) << to_string(kind) << " " << seed;
+      as_they_were += is_usable(spec);
+      EXPECT_EQ(drawn.seed == seed, is_usable(spec)) << "only where it must";
+    }
+  }
+  EXPECT_GT(as_they_were, 0);
+  EXPECT_LT(as_they_were, 40);
+}
+
 constexpr const char* kTwo =
     "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x16x9x9] "
     "w:float32[16x16x3x3] | then act(r0) kind=relu | then conv(r1 w:float32[24x16x1x1]) "
