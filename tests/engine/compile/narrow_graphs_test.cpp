@@ -205,7 +205,7 @@ TEST(NarrowGraphs, Float64StaysFloat64) {
   ModelBuilder m;
   m.input("x", {4}, kDouble).node("Exp", {"x"}, {"y"}).output("y");
   const Build build(m);
-  EXPECT_EQ(run_by_reference(build).size(), 1u);
+  EXPECT_TRUE(run_by_reference(build).empty()) << "a kernel computes it in double";
   const auto accuracy = build.verify();
   ASSERT_TRUE(accuracy.ok()) << accuracy.error().message;
   EXPECT_EQ(accuracy->worst_error, 0);
