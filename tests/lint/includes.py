@@ -47,7 +47,7 @@ ENGINE = {
     "engine/tactics/cuda/kernel": ["engine/tactics/cuda/launch", "engine/kernels/cuda", "engine/tactics/cuda/kernel/text"],
     # One folder a kernel family: it sees what the families share, and no other family.
     **{f"engine/tactics/cuda/kernel/{family}": ["engine/tactics/cuda/kernel"] for family in (
-        "arg_extreme", "attention", "batched_gemm", "cast", "conv_direct", "conv_mma", "conv_pool", "conv_simt", "copy", "cum_sum", "deconv", "depthwise", "discrete", "gather", "gemv", "indexed", "lrn",
+        "arg_extreme", "attention", "batched_gemm", "cast", "conv_direct", "conv_mma", "conv_pool", "conv_simt", "copy", "cum_sum", "deconv", "depthwise", "discrete", "float64", "gather", "gemv", "indexed", "lrn",
         "normalize", "pointwise", "pool", "quantize", "reduce", "reformat", "resample", "select", "softmax", "top_k", "view", "volume")},
     "engine/tactics/cuda/cudnn": ["engine/tactics/cuda/launch"],
     "engine/tactics/cuda/cublaslt": ["engine/tactics/cuda/launch"],

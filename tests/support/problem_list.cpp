@@ -338,7 +338,6 @@ std::vector<ProblemRow> conformance_problems() {
       {"sub_both_repeat", "K/K", "binary kind=sub | float32[4x1x6] float32[5x1]"},
       {"relu_add_repeated", "K/K",
        "act kind=relu | float32[2x8x5x6] | add float32[2x1x1x6] | multiply w:float32[8x5x1]"},
-
       {"equal_int64", "K/K", "binary kind=equal | int64[2x1x9] int64[7x1]"},
       {"less_floats", "K/K", "binary kind=less | float32[4x33] float32[33]"},
       {"logical_and", "K/K", "binary kind=logical_and | boolean[2x1x9x9] w:boolean[9x9]"},

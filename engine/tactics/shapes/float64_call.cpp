@@ -3,43 +3,46 @@
 namespace enginery {
 namespace {
 
-std::optional<Float64Call> call_of(const Activation& op) {
+std::optional<Float64Call> float64_call_of(const Activation& op) {
   switch (op.kind) {
-#define FLOAT64_ACTIVATION(name, expression) \
-  case ActivationKind::name:                 \
+#define ENGINERY_CASE(name, expression) \
+  case ActivationKind::name:            \
     return Float64Call{Float64Function::name, op.alpha, op.beta};
-#include "engine/ops/float64_functions.inc"
+    ENGINERY_FLOAT64_FUNCTIONS(ENGINERY_CASE, ENGINERY_NO_FUNCTION, ENGINERY_NO_FUNCTION)
+#undef ENGINERY_CASE
     default:
       return std::nullopt;
   }
 }
 
-std::optional<Float64Call> call_of(const Unary& op) {
+std::optional<Float64Call> float64_call_of(const Unary& op) {
   switch (op.kind) {
-#define FLOAT64_UNARY(name, expression) \
+#define ENGINERY_CASE(name, expression) \
   case UnaryKind::name:                 \
     return Float64Call{Float64Function::name};
-#include "engine/ops/float64_functions.inc"
+    ENGINERY_FLOAT64_FUNCTIONS(ENGINERY_NO_FUNCTION, ENGINERY_CASE, ENGINERY_NO_FUNCTION)
+#undef ENGINERY_CASE
     default:
       return std::nullopt;
   }
 }
 
-std::optional<Float64Call> call_of(const Binary& op) {
+std::optional<Float64Call> float64_call_of(const Binary& op) {
   switch (op.kind) {
-#define FLOAT64_BINARY(name, expression) \
-  case BinaryKind::name:                 \
+#define ENGINERY_CASE(name, expression) \
+  case BinaryKind::name:                \
     return Float64Call{Float64Function::name, 0, 0, 2};
-#include "engine/ops/float64_functions.inc"
+    ENGINERY_FLOAT64_FUNCTIONS(ENGINERY_NO_FUNCTION, ENGINERY_NO_FUNCTION, ENGINERY_CASE)
+#undef ENGINERY_CASE
     default:
       return std::nullopt;
   }
 }
 
-std::optional<Float64Call> call_of(const Op& op) {
-  if (const auto* activation = std::get_if<Activation>(&op)) return call_of(*activation);
-  if (const auto* unary = std::get_if<Unary>(&op)) return call_of(*unary);
-  if (const auto* binary = std::get_if<Binary>(&op)) return call_of(*binary);
+std::optional<Float64Call> float64_call_of(const Op& op) {
+  if (const auto* activation = std::get_if<Activation>(&op)) return float64_call_of(*activation);
+  if (const auto* unary = std::get_if<Unary>(&op)) return float64_call_of(*unary);
+  if (const auto* binary = std::get_if<Binary>(&op)) return float64_call_of(*binary);
   return std::nullopt;
 }
 
@@ -58,7 +61,7 @@ Result<Float64Call> float64_call(const Problem& p) {
   if (!p.epilogue.empty()) return unsupported("a fused chain");
   for (const TensorDesc& desc : p.inputs)
     if (desc.type.type != DataType::float64) return unsupported("operands that are not");
-  const auto call = call_of(p.op);
+  const auto call = float64_call_of(p.op);
   return call ? Result<Float64Call>(*call) : unsupported("a rare function");
 }
 

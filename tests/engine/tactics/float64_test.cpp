@@ -104,23 +104,26 @@ constexpr size_t kAll = std::size(kDoubles);
 
 TEST(Float64, ComputesEveryActivation) {
   const Tensor x = doubles({kMany}, 1);
-#define FLOAT64_ACTIVATION(name, expression) \
+#define ENGINERY_EXPECT(name, expression) \
   expect_reference(Activation{ActivationKind::name, 0.3f, 0.7f}, {x}, x.dims());
-#include "engine/ops/float64_functions.inc"
+  ENGINERY_FLOAT64_FUNCTIONS(ENGINERY_EXPECT, ENGINERY_NO_FUNCTION, ENGINERY_NO_FUNCTION)
+#undef ENGINERY_EXPECT
   expect_reference(Activation{ActivationKind::clip, 2, -1}, {x}, x.dims());
 }
 
 TEST(Float64, ComputesEveryUnaryFunction) {
   const Tensor x = doubles({kMany}, 1);
-#define FLOAT64_UNARY(name, expression) expect_reference(Unary{UnaryKind::name}, {x}, x.dims());
-#include "engine/ops/float64_functions.inc"
+#define ENGINERY_EXPECT(name, expression) expect_reference(Unary{UnaryKind::name}, {x}, x.dims());
+  ENGINERY_FLOAT64_FUNCTIONS(ENGINERY_NO_FUNCTION, ENGINERY_EXPECT, ENGINERY_NO_FUNCTION)
+#undef ENGINERY_EXPECT
 }
 
 TEST(Float64, ComputesEveryBinaryFunctionOfEveryPair) {
   const Dims dims{static_cast<int64_t>(kAll * kAll)};
   const Tensor a = doubles(dims, 1), b = doubles(dims, kAll);
-#define FLOAT64_BINARY(name, expression) expect_reference(Binary{BinaryKind::name}, {a, b}, dims);
-#include "engine/ops/float64_functions.inc"
+#define ENGINERY_EXPECT(name, expression) expect_reference(Binary{BinaryKind::name}, {a, b}, dims);
+  ENGINERY_FLOAT64_FUNCTIONS(ENGINERY_NO_FUNCTION, ENGINERY_NO_FUNCTION, ENGINERY_EXPECT)
+#undef ENGINERY_EXPECT
 }
 
 TEST(Float64, RepeatsEitherOperand) {

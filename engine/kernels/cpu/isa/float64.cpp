@@ -42,7 +42,7 @@ inline double fmod(double x, double y) {
   return __builtin_fmod(x, y);
 }
 
-constexpr int64_t kStretch = 512;
+constexpr int64_t kFloat64Stretch = 512;
 
 template <typename F>
 inline void each(const double* __restrict a, const double* __restrict b, double* __restrict out,
@@ -57,10 +57,7 @@ void compute(const Float64Arguments& s, const double* a, const double* b, double
 #define ENGINERY_CASE(name, expression) \
   case Float64Function::name:           \
     return each(a, b, out, n, [=](double x, [[maybe_unused]] double y) { return expression; });
-#define FLOAT64_ACTIVATION(name, expression) ENGINERY_CASE(name, expression)
-#define FLOAT64_UNARY(name, expression) ENGINERY_CASE(name, expression)
-#define FLOAT64_BINARY(name, expression) ENGINERY_CASE(name, expression)
-#include "engine/ops/float64_functions.inc"
+    ENGINERY_FLOAT64_FUNCTIONS(ENGINERY_CASE, ENGINERY_CASE, ENGINERY_CASE)
 #undef ENGINERY_CASE
   }
 }
@@ -78,9 +75,9 @@ void ENGINERY_KERNEL(float64)(const Float64Arguments& s) {
   const int inner = s.over.loops - 1;
   const bool a_moves = s.over.stride[0][inner] != 0, b_moves = s.over.stride[1][inner] != 0;
   for_each_piece_of_rows<2>(s.over, [=](const int64_t* at, int64_t first, int64_t n) {
-    double room_a[kStretch], room_b[kStretch];
-    for (int64_t i = 0; i < n; i += kStretch) {
-      const int64_t m = least(kStretch, n - i);
+    double room_a[kFloat64Stretch], room_b[kFloat64Stretch];
+    for (int64_t i = 0; i < n; i += kFloat64Stretch) {
+      const int64_t m = least(kFloat64Stretch, n - i);
       const double* a = row_of(s.a + at[0] + (a_moves ? i : 0), a_moves, room_a, m);
       const double* b = row_of(s.b + at[1] + (b_moves ? i : 0), b_moves, room_b, m);
       compute(s, a, b, s.out + first + i, m);

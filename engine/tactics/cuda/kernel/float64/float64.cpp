@@ -22,10 +22,7 @@ std::string expression_of(Float64Function function) {
 #define ENGINERY_CASE(name, expression) \
   case Float64Function::name:           \
     return #expression;
-#define FLOAT64_ACTIVATION(name, expression) ENGINERY_CASE(name, expression)
-#define FLOAT64_UNARY(name, expression) ENGINERY_CASE(name, expression)
-#define FLOAT64_BINARY(name, expression) ENGINERY_CASE(name, expression)
-#include "engine/ops/float64_functions.inc"
+    ENGINERY_FLOAT64_FUNCTIONS(ENGINERY_CASE, ENGINERY_CASE, ENGINERY_CASE)
 #undef ENGINERY_CASE
   }
   return {};
