@@ -88,7 +88,8 @@ TEST(ElementTypes, HaveATextOrNone) {
   EXPECT_EQ(storage_type_text(DataType::float16), "half_t");
   EXPECT_EQ(storage_type_text(DataType::int32), "");
   EXPECT_EQ(element_type_text(DataType::boolean), "unsigned char");
-  EXPECT_EQ(element_type_text(DataType::float64), "");
+  EXPECT_EQ(element_type_text(DataType::float64), "double");
+  EXPECT_EQ(element_type_text(DataType::int16), "");
   EXPECT_EQ(unit_text(8), "unsigned long long");
   EXPECT_EQ(unit_text(16), "Bytes16");
 }
