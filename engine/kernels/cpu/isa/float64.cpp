@@ -47,7 +47,6 @@ constexpr int64_t kFloat64Stretch = 512;
 template <typename F>
 inline void each(const double* __restrict a, const double* __restrict b, double* __restrict out,
                  int64_t n, F function) {
-#pragma omp simd
   for (int64_t i = 0; i < n; ++i) out[i] = function(a[i], b[i]);
 }
 
