@@ -9,19 +9,19 @@
 // y (a binary operator's second), alpha and beta.
 #define ENGINERY_FLOAT64_FUNCTIONS(ACTIVATION, UNARY, BINARY)                                      \
   ACTIVATION(relu, x < 0 ? 0.0 : x)                                                                \
-  ACTIVATION(clip, x<alpha ? (alpha > beta ? beta : alpha) : x> beta ? beta : x)                   \
+  ACTIVATION(clip, (x < alpha ? (alpha > beta ? beta : alpha) : x > beta ? beta : x))              \
   ACTIVATION(leaky_relu, x < 0 ? alpha * x : x)                                                    \
   ACTIVATION(elu, x < 0 ? alpha * expm1(x) : x)                                                    \
-  ACTIVATION(selu, beta*(x < 0 ? alpha * expm1(x) : x))                                            \
+  ACTIVATION(selu, (beta * (x < 0 ? alpha * expm1(x) : x)))                                        \
   ACTIVATION(celu, x < 0 ? alpha * expm1(x / alpha) : x)                                           \
   ACTIVATION(sigmoid, 1 / (1 + exp(-x)))                                                           \
   ACTIVATION(tanh, tanh(x))                                                                        \
   ACTIVATION(hard_sigmoid, alpha* x + beta < 0    ? 0.0                                            \
                            : alpha * x + beta > 1 ? 1.0                                            \
                                                   : alpha * x + beta)                              \
-  ACTIVATION(hard_swish, x*(x < -3 ? 0.0 : x > 3 ? 1.0 : x / 6 + 0.5))                             \
+  ACTIVATION(hard_swish, (x * (x < -3 ? 0.0 : x > 3 ? 1.0 : x / 6 + 0.5)))                         \
   ACTIVATION(swish, x / (1 + exp(-x)))                                                             \
-  ACTIVATION(mish, x* tanh((x < 0 ? 0.0 : x) + log1p(exp(-fabs(x)))))                              \
+  ACTIVATION(mish, (x * tanh((x < 0 ? 0.0 : x) + log1p(exp(-fabs(x))))))                           \
   ACTIVATION(gelu_erf, 0.5 * x * (1 + erf(x * 0.70710678118654752440)))                            \
   ACTIVATION(gelu_tanh, 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)))) \
   ACTIVATION(softplus, (x < 0 ? 0.0 : x) + log1p(exp(-fabs(x))))                                   \
@@ -51,7 +51,7 @@
   UNARY(atanh, atanh(x))                                                                           \
   BINARY(add, x + y)                                                                               \
   BINARY(sub, x - y)                                                                               \
-  BINARY(mul, x* y)                                                                                \
+  BINARY(mul, (x * y))                                                                             \
   BINARY(div, x / y)                                                                               \
   BINARY(pow, pow(x, y))                                                                           \
   BINARY(min, x < y || x != x ? x : y)                                                             \

@@ -78,7 +78,7 @@ bool epilogue_is_exact_on_integers(const Problem& p) {
   });
 }
 
-// Operators that give no number for some of what they may be given.
+// Operators that give NaN for some of what they may be given.
 bool has_a_domain(const Op& op) {
   if (const auto* binary = std::get_if<Binary>(&op)) return binary->kind == BinaryKind::pow;
   const auto* unary = std::get_if<Unary>(&op);

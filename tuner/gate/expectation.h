@@ -43,12 +43,12 @@ struct Coverage {
 Result<std::vector<ExpectedOutput>> expected_outputs(const Problem& problem, const ProbeData& data,
                                                      Resolution resolution, Coverage coverage);
 
-// Whether more than half of an output's values are no numbers: nothing can be checked on them.
+// Whether more than half of an output's values are NaN: nothing can be checked on them.
 bool is_mostly_nan(const ExpectedOutput& output);
 
 // The spec, or the first of a few others by its seed, symmetric ones at last, on whose inputs most
-// results are numbers. The first operator's inputs are drawn from its domain; but in a region that
-// takes a power of what it computed, the sign of one weight may leave every result without one.
+// results are not NaN. The first operator's inputs are drawn from its domain; but in a region that
+// takes a power of what it computed, the sign of one weight may make every result NaN.
 ProbeSpec usable_draw(const Problem& problem, ProbeSpec spec, Coverage coverage);
 
 // Whether the reference computes single elements, so that large shapes cost no more than small

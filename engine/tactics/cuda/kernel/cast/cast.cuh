@@ -1,5 +1,5 @@
-// Another element type: TX to TY; TO_BOOLEAN: whether it is not zero; TO_INTEGER: no number becomes
-// 0, which processors make the least integer of 64 bits. A thread changes one element.
+// Another element type: TX to TY; TO_BOOLEAN: whether it is not zero; TO_INTEGER: NaN becomes 0,
+// which processors make the least integer of 64 bits. A thread changes one element.
 // Serves every SM.
 
 template <typename T>
