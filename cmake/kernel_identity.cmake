@@ -12,9 +12,10 @@ set(ENGINERY_IDENTITY_FILE ${ROOT}/engine/kernels/identity.txt)
 # sources: every kernel and tactic, in each action key. cpu, gpu: what decides the text, the packing and the launch of a kernel or
 # library call on such a device, and the gate that it must pass, in the key of each of its timings.
 set(ENGINERY_IDENTITY_SCOPES sources cpu gpu)
-set(ENGINERY_IDENTITY_FOLDERS_sources engine/kernels engine/tactics)
-set(ENGINERY_IDENTITY_FOLDERS_cpu engine/kernels/cpu engine/tactics/cpu engine/tactics/shapes tuner/gate)
-set(ENGINERY_IDENTITY_FOLDERS_gpu engine/kernels/cuda engine/tactics/cuda engine/tactics/shapes tuner/gate)
+set(ENGINERY_IDENTITY_FOLDERS_sources engine/kernels engine/tactics engine/ops/float64_function.h)
+set(ENGINERY_IDENTITY_FOLDERS_cpu engine/kernels/cpu engine/tactics/cpu engine/tactics/shapes engine/ops/float64_function.h tuner/gate)
+set(ENGINERY_IDENTITY_FOLDERS_gpu engine/kernels/cuda engine/tactics/cuda engine/tactics/shapes engine/ops/float64_function.h tuner/gate)
+# The one header of engine/ops is kernels' text: the expressions of float64's functions.
 # What decides the structure that a model has; in validation's key as it is, undeclared, since validating again costs little.
 set(ENGINERY_IDENTITY_FOLDERS_graph engine/graph engine/ops engine/import engine/passes engine/compile)
 
@@ -25,7 +26,7 @@ function(enginery_identity_sources scope out)
     if(NOT CMAKE_SCRIPT_MODE_FILE)
       set(depends CONFIGURE_DEPENDS)
     endif()
-    file(GLOB_RECURSE found ${depends} ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.cuh ${ROOT}/${folder}/*.inc)
+    file(GLOB_RECURSE found ${depends} ${ROOT}/${folder} ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.cuh ${ROOT}/${folder}/*.inc)
     list(APPEND files ${found})
   endforeach()
   set(${out} ${files} PARENT_SCOPE)
