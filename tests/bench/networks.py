@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which networks of timm, torchvision and transformers run, from the exported file to the numbers, and how far from ONNX Runtime they are.
 
-    networks.py [--enginery PATH] [--only NAME,NAM*,...] [--jobs 1] [--exporters torchscript,dynamo] [--folder DIR] [--levels 0,...]
+    networks.py [--enginery PATH] [--only NAME,NAM*,...] [--jobs 1] [--cores 2] [--exporters torchscript,dynamo] [--folder DIR] [--levels 0,...]
                 [--precisions fp32,...] [--skus SKU,...] [--limit 300] [--csv FILE]
 
 One network of each family (network_list.py), random weights of one seed, exported by PyTorch (operator set 17 by TorchScript; dynamo's own), then
@@ -222,7 +222,8 @@ def options():
     parser.add_argument("--enginery")
     parser.add_argument("--only", default="", help="names, or beginnings that end in *")
     parser.add_argument("--exporters", default="torchscript,dynamo")
-    parser.add_argument("--jobs", type=int, default=1, help="networks at a time, each on two cores")
+    parser.add_argument("--jobs", type=int, default=1, help="networks at a time, each on its own --cores")
+    parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--folder", default="")
     parser.add_argument("--levels", default="0")
     parser.add_argument("--precisions", default="fp32")
@@ -242,7 +243,7 @@ def main():
     rows = []
     places = itertools.count()
     with tempfile.TemporaryDirectory() as temporary, \
-            concurrent.futures.ThreadPoolExecutor(o.jobs, initializer=keep_to_cores, initargs=(places, 2)) as pool:
+            concurrent.futures.ThreadPoolExecutor(o.jobs, initializer=keep_to_cores, initargs=(places, o.cores)) as pool:
         os.environ.setdefault("ENGINERY_HOME", temporary + "/home")
         coming = [pool.submit(rows_of, name, exporter, o, temporary) for name in names for exporter in o.exporters.split(",")]
         for future in coming:
