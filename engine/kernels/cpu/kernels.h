@@ -50,6 +50,7 @@
 // prefix.
 #define ENGINERY_CPU_TILE_KERNELS(KERNEL)    \
   KERNEL(tile_product, TileProductArguments) \
+  KERNEL(tile_conv, TileConvArguments)       \
   KERNEL(tile_attention, TileAttentionArguments)
 
 namespace enginery {

@@ -12,15 +12,16 @@ namespace enginery {
 // places inside the image, or with count_padding inside its stated padding too; a maximum takes the
 // places inside. `in` and `out` are different storages.
 struct PoolArguments {
-  const float* in;
-  float* out;
+  const void* in;
+  void* out;
   int64_t n, channels, in_h, in_w, out_h, out_w;
   int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_h,
       pad_w;                     // padding before
   int64_t pad_end_h, pad_end_w;  // padding after, as the operator states it (for the divisor)
   bool average, count_padding;
   float low, high;              // bounds of a fused clip; infinite: none
-  int64_t in_pixel, out_pixel;  // pool: floats from one pixel to the next
+  int64_t in_pixel, out_pixel;  // pool: values from one pixel to the next
+  bool narrow;                  // pool: of bfloat16 values
 };
 
 // Floats of one row, or a piece of it, that pool_planes has at hand: a window spans fewer.

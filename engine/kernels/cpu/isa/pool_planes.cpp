@@ -111,8 +111,8 @@ void ENGINERY_KERNEL(pool_planes)(const PoolArguments& a) {
   const int64_t rows = a.n * a.channels * a.out_h, work = rows * a.out_w * a.kernel_h;
 #pragma omp parallel for schedule(static) if (work > 4 * kMinParallelWork)
   for (int64_t task = 0; task < rows; ++task) {
-    const float* plane = a.in + task / a.out_h * a.in_h * a.in_w;
-    float* out = a.out + task * a.out_w;
+    const float* plane = static_cast<const float*>(a.in) + task / a.out_h * a.in_h * a.in_w;
+    float* out = static_cast<float*>(a.out) + task * a.out_w;
     if (a.average)
       pool_row<true>(a, plane, task % a.out_h, out);
     else

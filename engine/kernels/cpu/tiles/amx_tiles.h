@@ -127,22 +127,24 @@ void multiply_tiles(const TileOperands& o, bool adds, float* c, int64_t pitch, A
       TILE_ZERO(3);
     }
   }
-  const int64_t lines_a_step = (ahead.lines + o.count - 1) / o.count;
-  const uint16_t* rows = o.rows;
-  int64_t fetched = 0;
-  for (int64_t i = 0; i < o.count; ++i, rows += kTileDepth) {
-    TILE_LOAD(4, rows, o.pitch * 2);
-    TILE_LOAD(6, o.first + i * o.step, 64);
-    TILE_LOAD(7, o.second + i * o.step, 64);
-    TILE_MULTIPLY(0, 4, 6);
-    TILE_MULTIPLY(1, 4, 7);
-    if constexpr (kBoth) {
-      TILE_LOAD(5, rows + kTileRows * o.pitch, o.pitch * 2);
-      TILE_MULTIPLY(2, 5, 6);
-      TILE_MULTIPLY(3, 5, 7);
+  const int64_t steps = o.pieces * o.count, lines_a_step = (ahead.lines + steps - 1) / steps;
+  int64_t fetched = 0, at = 0;
+  for (int64_t p = 0; p < o.pieces; ++p) {
+    const uint16_t* rows = o.piece(p);
+    for (int64_t i = 0; i < o.count; ++i, rows += kTileDepth, at += o.step) {
+      TILE_LOAD(4, rows, o.pitch * 2);
+      TILE_LOAD(6, o.first + at, 64);
+      TILE_LOAD(7, o.second + at, 64);
+      TILE_MULTIPLY(0, 4, 6);
+      TILE_MULTIPLY(1, 4, 7);
+      if constexpr (kBoth) {
+        TILE_LOAD(5, rows + kTileRows * o.pitch, o.pitch * 2);
+        TILE_MULTIPLY(2, 5, 6);
+        TILE_MULTIPLY(3, 5, 7);
+      }
+      for (int64_t l = 0; l < lines_a_step && fetched < ahead.lines; ++l, ++fetched)
+        __builtin_prefetch(ahead.at + fetched * 64, 0, 2);
     }
-    for (int64_t l = 0; l < lines_a_step && fetched < ahead.lines; ++l, ++fetched)
-      __builtin_prefetch(ahead.at + fetched * 64, 0, 2);
   }
   TILE_STORE(0, c, pitch * 4);
   TILE_STORE(1, c + kTileRows, pitch * 4);

@@ -17,16 +17,24 @@ constexpr int64_t kPanelColumns = 32;
 
 // An operand of the epilogue, as strides from element to element: 0 where it repeats.
 struct TileProductOperand {
-  const float* at;
+  const void* at;
   int64_t row, column;
+  bool narrow;  // bfloat16 values, or floats
 };
 
-// y[m, n] = steps(x[m, k] w[k, n]). `k` is a multiple of 32. `y` is a storage of its own, float32
-// or, where `narrow`, bfloat16.
+// y[m, n] = steps(x[m, k] w[k, n]). `k` is a multiple of 32. `y` is float32 or, where `narrow`,
+// bfloat16, and a storage of its own or that of an operand with as many values.
 struct TileProductArguments {
   const uint16_t *x, *w;
   void* y;
   int64_t m, n, k;
+  int64_t x_pitch, y_pitch;  // values from row to row
+  // Where `x`'s rows are in pieces (TileOperands), each with `k` / `pieces` values.
+  int64_t pieces;
+  const int64_t* piece_at;  // null: one piece
+  // Of each `row_width` rows the first `row_kept` are results, and those of y and of the operands
+  // come without gaps; 0: all rows are.
+  int64_t row_width, row_kept;
   bool narrow;
   int steps;
   PointwiseStep step[kMaxPointwiseSteps];

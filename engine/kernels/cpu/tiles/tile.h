@@ -25,8 +25,13 @@ struct TileOperands {
   int64_t pitch;  // values from row to row
   const uint16_t *first, *second;
   int64_t step;
-  int64_t count;  // tiles of a column: the depth in steps of kTileDepth
+  int64_t count;  // tiles of a column, of one piece: the depth in steps of kTileDepth
   int64_t block;  // rows of a whole block, as configured
+  // Where the depth is several pieces, the rows of each begin `piece_at` values behind `rows`.
+  int64_t pieces = 1;
+  const int64_t* piece_at = nullptr;
+
+  const uint16_t* piece(int64_t p) const { return rows + (piece_at ? piece_at[p] : 0); }
 };
 
 // Lines that another block will need, fetched meanwhile.

@@ -25,7 +25,7 @@ struct DepthRange {
 };
 
 template <int kRows>
-void multiply_strip(const TileOperands& o, const DepthRange& depth, const uint16_t* rows, bool adds,
+void multiply_strip(const TileOperands& o, const DepthRange& depth, int64_t row, bool adds,
                     float* c, int64_t pitch) {
   __m512 sums[kRows][2];
 #pragma GCC unroll 8
@@ -35,7 +35,7 @@ void multiply_strip(const TileOperands& o, const DepthRange& depth, const uint16
   }
   for (int64_t i = depth.begin; i < depth.end; ++i) {
     const uint16_t *first = o.first + i * o.step, *second = o.second + i * o.step;
-    const uint16_t* at = rows + i * kTileDepth;
+    const uint16_t* at = o.piece(i / o.count) + row * o.pitch + i % o.count * kTileDepth;
     for (int64_t pair = 0; pair < kTileDepth; pair += 2, at += 2) {
       const auto left = (__m512bh)_mm512_loadu_si512(first + pair * kTileRows);
       const auto right = (__m512bh)_mm512_loadu_si512(second + pair * kTileRows);
@@ -61,17 +61,18 @@ template <int kRows>
 void multiply_strips(const TileOperands& o, const DepthRange& depth, int64_t row, int64_t rows,
                      bool adds, float* c, int64_t pitch) {
   for (; row + kRows <= rows; row += kRows)
-    multiply_strip<kRows>(o, depth, o.rows + row * o.pitch, adds, c + row * pitch, pitch);
+    multiply_strip<kRows>(o, depth, row, adds, c + row * pitch, pitch);
   if constexpr (kRows > 1) multiply_strips<kRows / 2>(o, depth, row, rows, adds, c, pitch);
 }
 
 template <bool kBoth>
 void multiply_tiles(const TileOperands& o, bool adds, float* c, int64_t pitch, Ahead ahead = {}) {
   const int64_t rows = least(o.block, kBoth ? 2 * kTileRows : kTileRows);
-  const int64_t lines_a_tile = (ahead.lines + o.count - 1) / o.count;
+  const int64_t tiles = o.pieces * o.count;
+  const int64_t lines_a_tile = (ahead.lines + tiles - 1) / tiles;
   int64_t fetched = 0;
-  for (int64_t i = 0; i < o.count; i += kNearTiles) {
-    const DepthRange depth{i, least(i + kNearTiles, o.count)};
+  for (int64_t i = 0; i < tiles; i += kNearTiles) {
+    const DepthRange depth{i, least(i + kNearTiles, tiles)};
     const int64_t lines = least(ahead.lines, depth.end * lines_a_tile);
     for (; fetched < lines; ++fetched) __builtin_prefetch(ahead.at + fetched * 64, 0, 2);
     multiply_strips<kStripRows>(o, depth, 0, rows, adds || i > 0, c, pitch);

@@ -57,11 +57,24 @@ Tensor pad_bias(const Tensor* bias, int64_t channels, int64_t width) {
   return out;
 }
 
-CpuKernelCandidates offer_cpu_convolution(const CpuKernelContext& context, const Problem& p) {
+namespace {
+
+CpuKernelCandidates float_candidates(const CpuKernelContext& context, const Problem& p) {
   TRY(ConvolutionEpilogue epilogue, read_convolution_epilogue(p));
   // Where Winograd's tiles serve they have less than half of the work.
   CpuKernelCandidates winograd = winograd_candidates(context, p, epilogue);
   return winograd.ok() ? winograd : conv_product_candidates(context, p, epilogue);
+}
+
+}  // namespace
+
+CpuKernelCandidates offer_cpu_convolution(const CpuKernelContext& context, const Problem& p) {
+  CpuKernelCandidates out = float_candidates(context, p);
+  CpuKernelCandidates narrow = tile_conv_candidates(context, p);
+  if (!narrow.ok()) return out;
+  if (!out.ok()) return narrow;
+  std::ranges::move(*narrow, std::back_inserter(*out));
+  return out;
 }
 
 double product_us(const CpuKernelContext& context, double flops, double bytes) {

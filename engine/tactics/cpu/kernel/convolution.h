@@ -1,4 +1,4 @@
-// Dense convolutions: the two ways in which family convolution computes them, and what these share.
+// Dense convolutions: the ways in which family convolution computes them, and what these share.
 #pragma once
 
 #include "engine/kernels/cpu/isa/depthwise.h"
@@ -29,6 +29,9 @@ Tensor pad_bias(const Tensor* bias, int64_t channels, int64_t width);
 // Products over the depth of the window (conv_product.cpp): any convolution without groups.
 CpuKernelCandidates conv_product_candidates(const CpuKernelContext& context, const Problem& problem,
                                             const ConvolutionEpilogue& epilogue);
+
+// Products in tiles of bfloat16 (tile_conv.cpp): any convolution without groups, any epilogue.
+CpuKernelCandidates tile_conv_candidates(const CpuKernelContext& context, const Problem& problem);
 
 // Whether it is a 1x1 convolution without groups, strides and padding, with constant weights.
 bool is_pixel_product(const Problem& problem);

@@ -5,6 +5,26 @@
 #include "engine/tactics/shapes/fully_connected.h"
 
 namespace enginery {
+namespace {
+
+std::function<CpuKernelRun(Weights)> prepare_of(const CpuKernelContext& context,
+                                                const GemvArguments& a, const FullyConnected& fc) {
+  return [kernel = context.kernels.gemv, a, fc](Weights weights) -> CpuKernelRun {
+    const Tensor wide = weights_by_output(fc, weights);
+    const Tensor w = a.narrow ? convert(wide, DataType::bfloat16) : wide;
+    const Tensor bias = fc.addend >= 0 ? addend_of(fc, weights) : Tensor();
+    return [=](const Arguments& arguments) {
+      GemvArguments call = a;
+      call.x = static_cast<const float*>(arguments.inputs[0]);
+      call.y = static_cast<float*>(arguments.outputs[0]);
+      call.w = w.raw();
+      call.bias = fc.addend >= 0 ? bias.data<float>().data() : nullptr;
+      kernel(call);
+    };
+  };
+}
+
+}  // namespace
 
 // Its id is older than the name gemv, and is kept in engine files.
 CpuKernelCandidates offer_cpu_gemv(const CpuKernelContext& context, const Problem& p) {
@@ -25,19 +45,15 @@ CpuKernelCandidates offer_cpu_gemv(const CpuKernelContext& context, const Proble
   a.high = bounds->high;
   Tactic tactic = cpu_kernel_tactic(p, "few_rows");
   tactic.estimated_us = movement_and_arithmetic_us(context, p, 2000);
-  auto build = [kernel = context.kernels.gemv, a, fc = *fc](Weights weights) -> CpuKernelRun {
-    Tensor w = weights_by_output(fc, weights);
-    Tensor bias = fc.addend >= 0 ? addend_of(fc, weights) : Tensor();
-    return [=](const Arguments& arguments) {
-      auto call = a;
-      call.x = static_cast<const float*>(arguments.inputs[0]);
-      call.y = static_cast<float*>(arguments.outputs[0]);
-      call.w = w.data<float>().data();
-      call.bias = fc.addend >= 0 ? bias.data<float>().data() : nullptr;
-      kernel(call);
-    };
-  };
-  return std::vector<CpuKernelCandidate>{{std::move(tactic), build}};
+  std::vector<CpuKernelCandidate> out{{tactic, prepare_of(context, a, *fc)}};
+  if (context.tiles) {  // half as many bytes of weights
+    a.narrow = true;
+    tactic.id += "_bf16";
+    tactic.compute = Precision::bf16;
+    tactic.estimated_us *= 0.6;
+    out.push_back({std::move(tactic), prepare_of(context, a, *fc)});
+  }
+  return out;
 }
 
 }  // namespace enginery

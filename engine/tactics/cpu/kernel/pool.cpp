@@ -55,6 +55,16 @@ CpuKernelCandidates offer_cpu_pool(const CpuKernelContext& context, const Proble
   };
   offer("pool", context.kernels.pool, channels_last_layout());
   out.back().tactic.reads_pitched = out.back().tactic.writes_pitched = true;
+  if (context.tiles) {  // between products in bfloat16
+    CpuKernelCandidate narrow = out.back();
+    narrow.tactic.compute = Precision::bf16;
+    narrow.tactic.inputs[0].type = narrow.tactic.outputs[0].type = DataType::bfloat16;
+    narrow.tactic.estimated_us = 0.6 * narrow.tactic.estimated_us;
+    PoolArguments b = a;
+    b.narrow = true;
+    narrow.prepare = [kernel = context.kernels.pool, b](Weights) { return run_of(kernel, b); };
+    out.push_back(std::move(narrow));
+  }
   if ((a.kernel_w - 1) * a.dilation_w < kPoolRow)
     offer("pool_planes", context.kernels.pool_planes, {});
   const int32_t block = context.block();

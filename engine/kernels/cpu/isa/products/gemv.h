@@ -11,10 +11,13 @@ namespace enginery {
 // memory, four rows of them at a time, and from cache for every further row of x. All row-major,
 // without gaps between rows.
 struct GemvArguments {
-  const float *x, *w, *bias;  // bias may be null
+  const float* x;
+  const void* w;      // floats or, where `narrow`, bfloat16 values
+  const float* bias;  // may be null
   float* y;
   int64_t m, n, k;
   float low, high;  // bounds of the clip; infinite: none
+  bool narrow;
 };
 
 }  // namespace enginery

@@ -1,0 +1,138 @@
+// One block of a matrix product in tiles, from its operands to what the epilogue makes of the sums.
+// Everything here has internal linkage: see kernels.h.
+#pragma once
+
+#include "engine/kernels/cpu/isa/bfloat16.h"
+#include "engine/kernels/cpu/isa/pointwise_steps.h"
+#include "engine/kernels/cpu/tiles/product.h"
+#include "engine/kernels/cpu/tiles/tile.h"
+
+namespace enginery {
+namespace {
+
+constexpr int64_t kBlockRows = 32;
+
+// One block: its first row, its panel of `panels`, and its place among as many blocks of rows, all
+// of which meet the same panel about the same time.
+struct Block {
+  int64_t row, panel, panels, place, blocks;
+};
+
+// The part of a block that is written: rows [begin, end) of the sums, each the result `row[r]`, or
+// none where that is negative, and the columns from `column` on.
+struct Part {
+  int64_t begin, end, column, columns;
+  int64_t row[kBlockRows];
+};
+
+inline Part part_of(const TileProductArguments& a, int64_t first, int64_t begin, int64_t end,
+                    int64_t column) {
+  Part part{begin, end, column, least(kPanelColumns, a.n - column), {}};
+  for (int64_t r = begin; r < end; ++r) {
+    const int64_t row = first + r;
+    part.row[r] = row;
+    if (a.row_width == 0) continue;
+    const int64_t group = row / a.row_width, place = row % a.row_width;
+    part.row[r] = place < a.row_kept ? group * a.row_kept + place : -1;
+  }
+  return part;
+}
+
+// An operand's values in one row of a part.
+inline const float* operand_row(const TileProductOperand& o, const Part& part, int64_t r,
+                                float* wide) {
+  const int64_t at = part.row[r] * o.row + part.column * o.column;
+  if (!o.narrow) return static_cast<const float*>(o.at) + at;
+  widen_bfloat16(static_cast<const uint16_t*>(o.at) + at, o.column == 0 ? 1 : part.columns, wide);
+  return wide;
+}
+
+// A step with an operand, add or mul, on whole rows of a panel, as loops of known length.
+template <bool kAdds>
+inline void combine_panel(float* __restrict sums, const Part& part, const TileProductOperand& o) {
+  float wide[kPanelColumns];
+  for (int64_t r = part.begin; r < part.end; ++r) {
+    if (part.row[r] < 0) continue;
+    float* __restrict s = sums + r * kPanelColumns;
+    const float* __restrict x = operand_row(o, part, r, wide);
+    if (o.column == 0) {
+      for (int64_t c = 0; c < kPanelColumns; ++c) s[c] = kAdds ? s[c] + *x : s[c] * *x;
+    } else {
+      for (int64_t c = 0; c < kPanelColumns; ++c) s[c] = kAdds ? s[c] + x[c] : s[c] * x[c];
+    }
+  }
+}
+
+inline void apply_step(const PointwiseStep& step, const TileProductArguments& a, const Part& part,
+                       float* sums) {
+  if (step.operand < 0) {
+    float* values = sums + part.begin * kPanelColumns;
+    apply(step, values, values, (part.end - part.begin) * kPanelColumns);
+    return;
+  }
+  const TileProductOperand& o = a.operand[step.operand];
+  const bool whole = part.columns == kPanelColumns;
+  if (whole && step.function == PointwiseFunction::add) return combine_panel<true>(sums, part, o);
+  if (whole && step.function == PointwiseFunction::mul) return combine_panel<false>(sums, part, o);
+  float wide[kPanelColumns];
+  for (int64_t r = part.begin; r < part.end; ++r) {
+    if (part.row[r] < 0) continue;
+    float* values = sums + r * kPanelColumns;
+    combine(step.function, values, values, operand_row(o, part, r, wide), o.column, part.columns);
+  }
+}
+
+inline void store_row(const float* from, int64_t n, uint16_t* to) {
+  round_to_bfloat16(from, n, to);
+}
+inline void store_row(const float* from, int64_t n, float* to) {
+  for (int64_t c = 0; c < n; ++c) to[c] = from[c];
+}
+
+template <typename T>
+inline void store(const TileProductArguments& a, const Part& part, const float* sums) {
+  for (int64_t r = part.begin; r < part.end; ++r) {
+    if (part.row[r] < 0) continue;
+    T* const to = static_cast<T*>(a.y) + part.row[r] * a.y_pitch + part.column;
+    if (part.columns == kPanelColumns)
+      store_row(sums + r * kPanelColumns, kPanelColumns, to);
+    else
+      store_row(sums + r * kPanelColumns, part.columns, to);
+  }
+}
+
+// A last block of fewer rows begins earlier, with rows of the block before it, which are left
+// alone.
+inline void multiply_block(const TileProductArguments& a, const Block& block) {
+  const int64_t row = least(block.row, most(0, a.m - kBlockRows));
+  const int64_t rows = least(kBlockRows, a.m), panel_size = a.k * kPanelColumns;
+  const uint16_t* panel = a.w + block.panel * panel_size;
+  const TileOperands operands{.rows = a.x + row * a.x_pitch,
+                              .pitch = a.x_pitch,
+                              .first = panel,
+                              .second = panel + kTileSize,
+                              .step = 2 * kTileSize,
+                              .count = a.k / a.pieces / kTileDepth,
+                              .block = rows,
+                              .pieces = a.pieces,
+                              .piece_at = a.piece_at};
+  Ahead ahead;
+  if (block.panel + 1 < block.panels) {
+    const int64_t share = panel_size * 2 / 64 / block.blocks;
+    ahead = {reinterpret_cast<const char*>(panel + panel_size) + block.place * share * 64, share};
+  }
+  alignas(64) float sums[kBlockRows * kPanelColumns];
+  if (rows > kTileRows)
+    multiply_tiles<true>(operands, false, sums, kPanelColumns, ahead);
+  else
+    multiply_tiles<false>(operands, false, sums, kPanelColumns, ahead);
+  const Part part = part_of(a, row, block.row - row, rows, block.panel * kPanelColumns);
+  for (int s = 0; s < a.steps; ++s) apply_step(a.step[s], a, part, sums);
+  if (a.narrow)
+    store<uint16_t>(a, part, sums);
+  else
+    store<float>(a, part, sums);
+}
+
+}  // namespace
+}  // namespace enginery
