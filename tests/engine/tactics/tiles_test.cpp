@@ -158,6 +158,9 @@ TEST_P(Tiles, ConvolveWithEpilogues) {
   EXPECT_EQ(expect_right(conv("float32[1x32x6x7] w:float32[40x32x1x1] w:float32[40]", 1, 0,
                               " | add float32[1x40x6x7] | act kind=relu")),
             2u);
+  EXPECT_EQ(expect_right(conv("float32[1x32x6x7] w:float32[64x32x1x1]", 1, 0,
+                              " | bias w:float32[64] | act kind=clip alpha=-0.5 beta=1")),
+            2u);
   EXPECT_EQ(expect_right(conv("float32[1x16x6x7] w:float32[64x16x3x3]", 1, 1,
                               " | multiply float32[1x64x1x1] | add float32[1x64x6x7]")),
             2u);

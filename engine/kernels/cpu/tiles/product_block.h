@@ -101,6 +101,85 @@ inline void store(const TileProductArguments& a, const Part& part, const float* 
   }
 }
 
+// An epilogue in one pass: [+ bias by column] [+ values by row and column] [clip].
+struct PlainEpilogue {
+  const float* bias = nullptr;
+  const TileProductOperand* addend = nullptr;
+  float low = -__builtin_inff(), high = __builtin_inff();
+};
+
+// Whether the steps are one.
+inline bool is_plain(const TileProductArguments& a, PlainEpilogue& out) {
+  int s = 0;
+  const auto adds = [&] {
+    return s < a.steps && a.step[s].operand >= 0 && a.step[s].function == PointwiseFunction::add &&
+           a.operand[a.step[s].operand].column == 1;
+  };
+  if (adds() && a.operand[a.step[s].operand].row == 0 && !a.operand[a.step[s].operand].narrow)
+    out.bias = static_cast<const float*>(a.operand[a.step[s++].operand].at);
+  if (adds() && a.operand[a.step[s].operand].row != 0) out.addend = &a.operand[a.step[s++].operand];
+  if (s < a.steps && a.step[s].function == PointwiseFunction::relu) {
+    out.low = 0;
+    ++s;
+  } else if (s < a.steps && a.step[s].function == PointwiseFunction::clip) {
+    out.low = a.step[s].alpha;
+    out.high = a.step[s++].beta;
+  }
+  return s == a.steps;
+}
+
+inline void store_pair(float* to, Vector first, Vector second) {
+  store(to, first);
+  store(to + kWidth, second);
+}
+inline void store_pair(uint16_t* to, Vector first, Vector second) {
+#ifdef __AVX512BF16__
+  const __m512bh values = _mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
+  __builtin_memcpy(to, &values, sizeof values);
+#else
+  store(to, first);
+  store(to + kWidth, second);
+#endif
+}
+
+// The rows of a whole panel.
+template <typename T, typename Addend>
+inline void store_plain(const TileProductArguments& a, const PlainEpilogue& e, const Part& part,
+                        const float* sums) {
+  for (int64_t c = 0; c < kPanelColumns; c += 2 * kWidth) {
+    const int64_t column = part.column + c;
+    const Vector first = e.bias ? load(e.bias + column) : Vector{},
+                 second = e.bias ? load(e.bias + column + kWidth) : Vector{};
+    for (int64_t r = part.begin; r < part.end; ++r) {
+      if (part.row[r] < 0) continue;
+      const float* const s = sums + r * kPanelColumns + c;
+      Vector left = load(s) + first, right = load(s + kWidth) + second;
+      if (e.addend) {
+        const Addend* const x =
+            static_cast<const Addend*>(e.addend->at) + part.row[r] * e.addend->row + column;
+        left += load(x);
+        right += load(x + kWidth);
+      }
+      store_pair(static_cast<T*>(a.y) + part.row[r] * a.y_pitch + column, clip(left, e.low, e.high),
+                 clip(right, e.low, e.high));
+    }
+  }
+}
+
+template <typename T>
+inline void finish(const TileProductArguments& a, const Part& part, float* sums) {
+  PlainEpilogue plain;
+  if (part.columns == kPanelColumns && is_plain(a, plain)) {
+    if (plain.addend && plain.addend->narrow)
+      store_plain<T, uint16_t>(a, plain, part, sums);
+    else
+      store_plain<T, float>(a, plain, part, sums);
+    return;
+  }
+  for (int s = 0; s < a.steps; ++s) apply_step(a.step[s], a, part, sums);
+  store<T>(a, part, sums);
+}
+
 // A last block of fewer rows begins earlier, with rows of the block before it, which are left
 // alone.
 inline void multiply_block(const TileProductArguments& a, const Block& block) {
@@ -127,11 +206,10 @@ inline void multiply_block(const TileProductArguments& a, const Block& block) {
   else
     multiply_tiles<false>(operands, false, sums, kPanelColumns, ahead);
   const Part part = part_of(a, row, block.row - row, rows, block.panel * kPanelColumns);
-  for (int s = 0; s < a.steps; ++s) apply_step(a.step[s], a, part, sums);
   if (a.narrow)
-    store<uint16_t>(a, part, sums);
+    finish<uint16_t>(a, part, sums);
   else
-    store<float>(a, part, sums);
+    finish<float>(a, part, sums);
 }
 
 }  // namespace
