@@ -73,6 +73,24 @@ Result<CpuKernelCandidate> copy_candidate(const CpuKernelContext& context, const
   return CpuKernelCandidate{std::move(tactic), prepare};
 }
 
+// Whether all that moves is float32 of run time, and may lie as bfloat16 between who computes so.
+bool may_lie_narrow(const CpuKernelContext& context, const Problem& p) {
+  const auto is_wide = [](const TensorDesc& d) {
+    return d.type.type == DataType::float32 && !d.constant && !d.value;
+  };
+  return context.tiles && is_one_of<Concat, Split, Slice>(p) && is_wide(p.inputs[0]) &&
+         (!std::holds_alternative<Concat>(p.op) || std::ranges::all_of(p.inputs, is_wide));
+}
+
+Tactic narrowed(const Problem& p, Tactic tactic) {
+  for (size_t i = 0; i < p.inputs.size(); ++i) {
+    if (p.inputs[i].type.type == DataType::float32) tactic.inputs[i].type = DataType::bfloat16;
+  }
+  for (Format& format : tactic.outputs) format.type = DataType::bfloat16;
+  tactic.compute = Precision::bf16;
+  return tactic;
+}
+
 // The tactic `id` with all tensors in each of the layouts.
 CpuKernelCandidates copies_in(const CpuKernelContext& context, const Problem& p,
                               const std::string& id, const std::vector<Layout>& layouts) {
@@ -85,6 +103,11 @@ CpuKernelCandidates copies_in(const CpuKernelContext& context, const Problem& p,
     for (const StridedCopy& copy : *copies)
       tactic.inputs[static_cast<size_t>(copy.input)].layout = layout;
     for (Format& format : tactic.outputs) format.layout = layout;
+    if (may_lie_narrow(context, p)) {
+      TRY(auto narrow, copy_candidate(context, p, narrowed(p, tactic), *copies));
+      narrow.tactic.estimated_us *= 0.6;
+      out.push_back(std::move(narrow));
+    }
     TRY(auto candidate, copy_candidate(context, p, std::move(tactic), *copies));
     out.push_back(std::move(candidate));
   }

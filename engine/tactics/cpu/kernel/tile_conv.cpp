@@ -97,7 +97,11 @@ Result<TileConv> read_conv(const CpuKernelContext& context, const Problem& p) {
   const bool has_steps = w.stride_h != 1 || w.stride_w != 1;
   const bool has_window =
       w.kernel_h * w.kernel_w > 1 || has_steps || w.out_h != w.in_h || w.out_w != w.in_w;
-  if (has_window && !has_steps && 2 * w.channels >= kTileStep) {
+  // Rows of a picture are not cut: those of a long signal would be as large as the signal.
+  constexpr int64_t kMostRowValues = 4 << 20;
+  const int64_t row_values = (w.out_w + w.kernel_w * w.dilation_w) * w.channels;
+  const bool fills_tiles = 2 * w.channels >= kTileStep;
+  if (has_window && !has_steps && fills_tiles && row_values <= kMostRowValues) {
     set_padded(conv);
   } else if (has_window || w.channels % kTileStep != 0) {
     set_gathered(conv);
@@ -124,6 +128,26 @@ Tensor conv_panels(const TileConv& conv, const Tensor& weights) {
   });
 }
 
+// Of the product with what fills it up, and of the copies: 15 ns for each piece that is gathered,
+// 10 GB/s of each thread where whole rows are.
+double estimate_us(const CpuKernelContext& context, const Problem& p, const TileConv& conv) {
+  const TileProductArguments& product = conv.arguments.product;
+  const TileWindow& w = conv.arguments.window;
+  const bool is_padded = conv.arguments.rows_of == TileRows::padded;
+  const double filled = static_cast<double>(product.k) / static_cast<double>(product.pieces) /
+                        static_cast<double>(conv.depth),
+               beside = is_padded ? static_cast<double>(product.row_width) /
+                                        static_cast<double>(product.row_kept)
+                                  : 1.0;
+  double copies_us = 0;
+  if (is_padded)
+    copies_us = static_cast<double>(w.n * w.in_h * product.row_width * product.x_pitch) * 2e-4;
+  else if (conv.arguments.rows_of == TileRows::gathered)
+    copies_us = static_cast<double>(product.m * w.kernel_h) * 15e-3;
+  return copies_us / context.threads +
+         movement_and_arithmetic_us(context, p, tile_flops_per_us(context) / (filled * beside));
+}
+
 CpuKernelCandidate tile_conv_candidate(const CpuKernelContext& context, const Problem& p,
                                        const TileConv& conv, const TileChain& chain) {
   Tactic tactic = cpu_kernel_tactic(p, "tile_conv");
@@ -139,7 +163,7 @@ CpuKernelCandidate tile_conv_candidate(const CpuKernelContext& context, const Pr
     tactic.writes_pitched = false;
   }
   tactic.workspace_bytes = 2 * conv.row_values;
-  tactic.estimated_us = movement_and_arithmetic_us(context, p, tile_flops_per_us(context));
+  tactic.estimated_us = estimate_us(context, p, conv);
   auto prepare = [kernel = context.tiles->tile_conv, conv, chain](Weights weights) -> CpuKernelRun {
     PreparedTiles all = prepare_tiles(conv.arguments.product, chain, conv_panels(conv, *weights[1]),
                                       Tensor(), weights);
