@@ -36,45 +36,49 @@ inline void round_to_bfloat16(const float* __restrict from, int64_t n, uint16_t*
   for (; i < n; ++i) to[i] = float_to_bfloat16(from[i]);
 }
 
+inline float value_of(uint16_t v) {
+  return float_of(static_cast<uint32_t>(v) << 16);
+}
+
 // n values that lie side by side.
 inline void widen_bfloat16(const uint16_t* __restrict from, int64_t n, float* __restrict to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = float_of(static_cast<uint32_t>(from[i]) << 16);
+  for (int64_t i = 0; i < n; ++i) to[i] = value_of(from[i]);
 }
 
 typedef uint32_t Bits __attribute__((vector_size(kWidth * 4)));
 typedef uint16_t NarrowVector __attribute__((vector_size(kWidth * 2)));
-typedef uint16_t UnalignedNarrow __attribute__((vector_size(kWidth * 2), aligned(2), may_alias));
 
-// A vector of floats, of bfloat16 values in memory. GCC 12 makes 16 conversions of a vector's; the
-// masks are there because it warns of what its headers leave undefined on purpose.
+// GCC 12 turns __builtin_convertvector into scalar conversions here, hence the intrinsics. Their
+// masked forms avoid its false warning of uninitialised values in the others.
+inline Bits widen(NarrowVector v) {
 #ifdef __AVX512F__
+  return (Bits)_mm512_maskz_cvtepu16_epi32(0xffff, (__m256i)v);
+#else
+  return __builtin_convertvector(v, Bits);
+#endif
+}
+inline NarrowVector low_halves(Bits v) {
+#ifdef __AVX512F__
+  return (NarrowVector)_mm512_maskz_cvtepi32_epi16(0xffff, (__m512i)v);
+#else
+  return __builtin_convertvector(v, NarrowVector);
+#endif
+}
+
+// A vector of floats, of bfloat16 values in memory.
 inline Vector load(const uint16_t* p) {
-  __m256i narrow;
+  NarrowVector narrow;
   __builtin_memcpy(&narrow, p, sizeof narrow);
-  return (Vector)((Bits)_mm512_maskz_cvtepu16_epi32(0xffff, narrow) << 16);
+  return (Vector)(widen(narrow) << 16);
 }
 inline void store(uint16_t* p, Vector v) {
   const Bits bits = (Bits)v, rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const Bits chosen = v != v ? (bits >> 16) | 0x40u : rounded;
-  const __m256i narrow = _mm512_maskz_cvtepi32_epi16(0xffff, (__m512i)chosen);
+  const NarrowVector narrow = low_halves(v != v ? (bits >> 16) | 0x40u : rounded);
   __builtin_memcpy(p, &narrow, sizeof narrow);
 }
-#else
-inline Vector load(const uint16_t* p) {
-  const NarrowVector narrow = *reinterpret_cast<const UnalignedNarrow*>(p);
-  return (Vector)(__builtin_convertvector(narrow, Bits) << 16);
-}
-inline void store(uint16_t* p, Vector v) {
-  const Bits bits = (Bits)v, rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const Bits chosen = v != v ? (bits >> 16) | 0x40u : rounded;
-  *reinterpret_cast<UnalignedNarrow*>(p) = __builtin_convertvector(chosen, NarrowVector);
-}
-#endif
+
 inline float value_of(float v) {
   return v;
-}
-inline float value_of(uint16_t v) {
-  return float_of(static_cast<uint32_t>(v) << 16);
 }
 inline void set_value(float* to, float v) {
   *to = v;

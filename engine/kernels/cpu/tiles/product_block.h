@@ -108,16 +108,25 @@ struct PlainEpilogue {
   float low = -__builtin_inff(), high = __builtin_inff();
 };
 
+// What step `s` adds by column; null where it is another step.
+inline const TileProductOperand* added_by_column(const TileProductArguments& a, int s) {
+  if (s >= a.steps || a.step[s].function != PointwiseFunction::add) return nullptr;
+  const TileProductOperand& o = a.operand[a.step[s].operand];
+  return o.column == 1 ? &o : nullptr;
+}
+
 // Whether the steps are one.
 inline bool is_plain(const TileProductArguments& a, PlainEpilogue& out) {
   int s = 0;
-  const auto adds = [&] {
-    return s < a.steps && a.step[s].operand >= 0 && a.step[s].function == PointwiseFunction::add &&
-           a.operand[a.step[s].operand].column == 1;
-  };
-  if (adds() && a.operand[a.step[s].operand].row == 0 && !a.operand[a.step[s].operand].narrow)
-    out.bias = static_cast<const float*>(a.operand[a.step[s++].operand].at);
-  if (adds() && a.operand[a.step[s].operand].row != 0) out.addend = &a.operand[a.step[s++].operand];
+  const TileProductOperand* added = added_by_column(a, s);
+  if (added && added->row == 0 && !added->narrow) {
+    out.bias = static_cast<const float*>(added->at);
+    added = added_by_column(a, ++s);
+  }
+  if (added && added->row != 0) {
+    out.addend = added;
+    ++s;
+  }
   if (s < a.steps && a.step[s].function == PointwiseFunction::relu) {
     out.low = 0;
     ++s;

@@ -10,11 +10,6 @@
 namespace enginery {
 namespace {
 
-bool is_whole(const Problem& p, const EpilogueStep& step) {
-  const TensorDesc& desc = p.inputs[static_cast<size_t>(step.operand)];
-  return step.kind != EpilogueKind::bias && desc.type.dims == output_dims(p);
-}
-
 // Operands by channel, the same everywhere, or of the output's size, which lie as it does.
 Result<TileOperand> conv_operand(const Problem& p, const EpilogueStep& step, int64_t channels,
                                  bool narrow) {
@@ -22,7 +17,7 @@ Result<TileOperand> conv_operand(const Problem& p, const EpilogueStep& step, int
   const Dims& own = desc.type.dims;
   if (step.kind == EpilogueKind::bias) return TileOperand{step.operand, false, 0, 1, false};
   if (volume(own) == 1) return TileOperand{step.operand, false, 0, 0, false};
-  if (is_whole(p, step) && !desc.constant && volume(own) > channels)
+  if (own == output_dims(p) && !desc.constant && volume(own) > channels)
     return TileOperand{step.operand, false, channels, 1, narrow};
   const Dims dims = aligned(own, output_dims(p).size());
   if (volume(own) == channels && dims[1] == channels)
