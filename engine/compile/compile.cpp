@@ -187,6 +187,7 @@ Result<Network> lower_model(const LoadedModel& model, const Target& target,
     for (const NodeId id : counting_nodes(model.graph)) precisions.emplace(id, Precision::fp32);
     for (const NodeId id : placing_nodes(model.graph)) precisions.emplace(id, Precision::fp32);
   }
+  for (const NodeId id : model.beyond_float16) precisions[id] = Precision::fp32;
   return lower(model.graph, target.sources, options.precisions, precisions);
 }
 

@@ -39,6 +39,9 @@ struct LoadedModel {
   Graph graph;                     // after the passes
   std::vector<std::string> notes;  // for the user: "data: N = 1"
   NodePrecisions precisions = {};  // of nodes of `graph`
+  // Nodes of `graph` that compute in fp32 whatever is allowed: a verification has shown that
+  // float16 does not hold what they give or read.
+  std::set<NodeId> beyond_float16 = {};
   // What each pass made of it, a line each, where PassOptions has no log of its own.
   std::vector<std::string> pass_log = {};
 };
@@ -102,7 +105,10 @@ struct Accuracy {
                                    // refuses); else ""
   std::vector<std::string> notes;  // for the user: what was not compared
   bool pass_at_fault = false;      // the model was wrong before any tactic ran
-  std::vector<Tensor> inputs;      // what it ran on
+  // Nodes of the model's graph that may be wrong because float16 does not hold what they give or
+  // read (float16_overflow.h); only of a wrong engine.
+  std::set<NodeId> beyond_float16 = {};
+  std::vector<Tensor> inputs;  // what it ran on
 };
 // Runs `content` and, operator by operator, the model as it was imported, so that an error of a
 // pass shows as well as one of a kernel; compare_outputs.h says what counts as right. Errors:

@@ -44,6 +44,7 @@ std::string to_json(const SelectionRecord& record) {
   if (!record.ceilings.empty()) json["ceilings"] = record.ceilings;
   if (!record.cover.empty()) json["cover"] = record.cover;
   if (record.in_float) json["in_float"] = true;
+  if (!record.beyond_float16.empty()) json["beyond_float16"] = record.beyond_float16;
   return json.dump();
 }
 
@@ -59,7 +60,8 @@ Result<SelectionRecord> parse_selection(std::string_view text) {
                            json.value("streams", 1),
                            json.value("ceilings", std::map<std::string, double>()),
                            json.value("cover", Cover()),
-                           json.value("in_float", false)};
+                           json.value("in_float", false),
+                           json.value("beyond_float16", std::vector<NodeId>())};
   } catch (const nlohmann::json::exception&) {
     return broken;
   }

@@ -26,6 +26,8 @@ struct SelectionRecord {
   Cover cover = {};  // TacticSelection::cover
   // Of a calibrated model: the network is the one in floats, which is the faster one.
   bool in_float = false;
+  // LoadedModel::beyond_float16 of the network: nodes of the optimised graph, ascending.
+  std::vector<NodeId> beyond_float16 = {};
 };
 
 // `selection` must have every reformat that its tactics need.

@@ -4,7 +4,7 @@
 #include "engine/compile/compare_outputs.h"
 #include "engine/compile/compile.h"
 #include "engine/compile/first_divergence.h"
-#include "engine/compile/first_overflow.h"
+#include "engine/compile/float16_overflow.h"
 #include "engine/compile/watched_run.h"
 #include "engine/graph/made_up_inputs.h"
 
@@ -222,6 +222,14 @@ std::set<std::string> stored_in_float16(const Plan& plan) {
   return out;
 }
 
+std::set<NodeId> nodes_named(const Graph& graph, const std::set<std::string>& names) {
+  std::set<NodeId> out;
+  for (NodeId id = 0; id < graph.node_count(); ++id) {
+    if (!graph.node(id).erased && names.contains(graph.node(id).name)) out.insert(id);
+  }
+  return out;
+}
+
 // Which layer's, if a pass made it or float16 does not hold its values.
 void name_layer(const LoadedModel& model, const Expectation& expected,
                 const std::set<std::string>& in_float16, Accuracy& out) {
@@ -237,8 +245,10 @@ void name_layer(const LoadedModel& model, const Expectation& expected,
     out.wrong +=
         "; a pass changed the model: the first layer that diverges is " + to_string(**first);
   if (in_float16.empty()) return;
-  const auto overflow = first_overflow(*optimised, expected.inputs, in_float16);
-  if (overflow && !overflow->empty()) out.wrong += "; " + *overflow;
+  const auto overflow = float16_overflow(*optimised, expected.inputs, in_float16);
+  if (!overflow || overflow->first.empty()) return;
+  out.wrong += "; " + overflow->first;
+  out.beyond_float16 = nodes_named(model.graph, overflow->layers);
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ Result<DraftEngine> tuned_engine(const StepContext& step) {
   TRY(const auto text, input_named(step, "choices"));
   TRY(const SelectionRecord record, parse_selection(*text));
   step.session.take(record.in_float ? NetworkArithmetic::floating : NetworkArithmetic::quantized);
+  step.session.keep_from_float16({record.beyond_float16.begin(), record.beyond_float16.end()});
   TRY(ChosenTactics choice, sound_choice(step, record));
   return assemble_and_mend(step, std::move(choice));
 }

@@ -12,6 +12,7 @@ void BuildSession::take(NetworkArithmetic arithmetic) {
   network_.reset();
   model_.reset();
   in_float_.reset();
+  beyond_float16_.clear();
   if (!in_float) return;
   in_float_ = spec_.options;
   in_float_->precisions.erase(Precision::int8);
@@ -28,6 +29,16 @@ void BuildSession::keep_in_float(std::shared_ptr<const Bytes> layers) {
   if (is_known) return;
   network_.reset();
   model_.reset();
+  beyond_float16_.clear();
+}
+
+bool BuildSession::keep_from_float16(const std::set<NodeId>& nodes) {
+  const size_t before = beyond_float16_.size();
+  beyond_float16_.insert(nodes.begin(), nodes.end());
+  if (beyond_float16_.size() == before) return false;
+  network_.reset();
+  if (model_) model_->beyond_float16 = beyond_float16_;
+  return true;
 }
 
 Result<const LoadedModel*> BuildSession::model() {
@@ -47,6 +58,7 @@ Result<const LoadedModel*> BuildSession::model() {
     }
     TRY(model_, load_model({spec_.model_file, spec_.model, std::nullopt}, spec_.name, options(), {},
                            quantizes ? &scales : nullptr, in_float, table.means));
+    model_->beyond_float16 = beyond_float16_;
   }
   return &*model_;
 }

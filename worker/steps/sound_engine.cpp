@@ -48,9 +48,20 @@ bool is_lost(const Error& error) {
 // What one engine's verification says.
 struct Attempt {
   Result<Accuracy> accuracy = Accuracy{};
-  std::vector<std::string> faults;  // of tactics, in words
+  std::vector<std::string> faults;  // of tactics or of float16, in words
   bool mendable = false;            // they are stored: another choice avoids them
+  std::string mended_by = "another tactic was taken";
 };
+
+// Where float16 does not hold the values of some layers: they are chosen again in fp32. Whether
+// that is something new.
+bool keep_from_float16(const StepContext& step, Attempt& out) {
+  const std::set<NodeId>& beyond = out.accuracy->beyond_float16;
+  if (!step.tuning.timings || !step.session.keep_from_float16(beyond)) return false;
+  out.faults.push_back(out.accuracy->wrong);
+  out.mended_by = std::to_string(beyond.size()) + " layers around it compute in fp32";
+  return true;
+}
 
 Result<Attempt> verify_once(const StepContext& step, const DraftEngine& engine,
                             const LoadedModel& model, const Target& target) {
@@ -60,6 +71,10 @@ Result<Attempt> verify_once(const StepContext& step, const DraftEngine& engine,
                                 {.inputs = step.verify_inputs, .watch = trials.watch()});
   const bool by_tactics =
       out.accuracy.ok() && !out.accuracy->wrong.empty() && !out.accuracy->pass_at_fault;
+  if (by_tactics && keep_from_float16(step, out)) {
+    out.mendable = true;
+    return out;
+  }
   if (by_tactics) {
     TRY(EngineFile file, read_unsigned_engine(engine.content));
     TRY(const auto layers, faulty_layers(std::move(file.plan), *target.device, target.sources,
@@ -158,8 +173,8 @@ Result<VerifiedEngine> verify_and_mend(const StepContext& step, DraftEngine engi
       return give_up(step, std::move(engine), std::move(attempt),
                      "; so were " + std::to_string(tried - 1) + " other choices");
     for (const std::string& fault : attempt.faults) {
-      notes.push_back(fault + "; another tactic was taken");
-      step.hooks.log("verified again without a tactic: " + fault);
+      notes.push_back(fault + "; " + attempt.mended_by);
+      step.hooks.log("verified again, since " + attempt.mended_by + ": " + fault);
     }
     auto next = engine_anew(step);
     if (!next.ok() && next.error().code != ErrorCode::unsupported) return next.error();

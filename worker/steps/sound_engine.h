@@ -44,7 +44,8 @@ struct VerifiedEngine {
   std::vector<std::string> notes;  // for the user: which tactics were replaced, and why
 };
 // Compares the engine with the reference. Where it is wrong, or a tactic of it fails, the tactics
-// at fault are stored as failed, others are chosen, and the engine made of those is compared;
+// at fault are stored as failed (layers whose values float16 does not hold compute in fp32
+// instead), others are chosen, and the engine made of those is compared;
 // `kMaxChoices` engines in all. Errors: those of verify_content, of the tuner and of assembling.
 Result<VerifiedEngine> verify_and_mend(const StepContext& step, DraftEngine engine);
 

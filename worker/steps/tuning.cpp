@@ -47,6 +47,8 @@ Result<TunedNetwork> choose_tactics(const StepContext& step, const Network& netw
   Tuner tuner(*target.device, target.sources, *step.tuning.timings, tuner_options(step));
   TRY(TacticSelection selection, tuner.select(network));
   SelectionRecord record = to_record(network, selection, tuner.node_us());
+  const std::set<NodeId>& wide = step.session.beyond_float16();
+  record.beyond_float16.assign(wide.begin(), wide.end());
   if (step.session.spec().options.level >= 2) {
     TRY(record.ceilings, measured_ceilings(*target.device, target.sources, *step.tuning.timings,
                                            tuner_options(step)));

@@ -105,7 +105,7 @@ CpuKernelCandidates copies_in(const CpuKernelContext& context, const Problem& p,
     for (Format& format : tactic.outputs) format.layout = layout;
     if (may_lie_narrow(context, p)) {
       TRY(auto narrow, copy_candidate(context, p, narrowed(p, tactic), *copies));
-      narrow.tactic.estimated_us *= 0.6;
+      narrow.tactic.estimated_us *= kNarrowShare;
       out.push_back(std::move(narrow));
     }
     TRY(auto candidate, copy_candidate(context, p, std::move(tactic), *copies));

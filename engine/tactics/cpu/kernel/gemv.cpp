@@ -50,7 +50,7 @@ CpuKernelCandidates offer_cpu_gemv(const CpuKernelContext& context, const Proble
     a.narrow = true;
     tactic.id += "_bf16";
     tactic.compute = Precision::bf16;
-    tactic.estimated_us *= 0.6;
+    tactic.estimated_us *= kNarrowShare;
     out.push_back({std::move(tactic), prepare_of(context, a, *fc)});
   }
   return out;

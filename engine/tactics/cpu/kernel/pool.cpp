@@ -59,7 +59,7 @@ CpuKernelCandidates offer_cpu_pool(const CpuKernelContext& context, const Proble
     CpuKernelCandidate narrow = out.back();
     narrow.tactic.compute = Precision::bf16;
     narrow.tactic.inputs[0].type = narrow.tactic.outputs[0].type = DataType::bfloat16;
-    narrow.tactic.estimated_us = 0.6 * narrow.tactic.estimated_us;
+    narrow.tactic.estimated_us *= kNarrowShare;
     PoolArguments b = a;
     b.narrow = true;
     narrow.prepare = [kernel = context.kernels.pool, b](Weights) { return run_of(kernel, b); };

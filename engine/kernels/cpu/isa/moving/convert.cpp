@@ -51,7 +51,7 @@ inline float widen(Half v) {
   return half_to_float(v.bits);
 }
 inline float widen(BFloat16 v) {
-  return float_of(static_cast<uint32_t>(v.bits) << 16);
+  return value_of(v.bits);
 }
 inline float widen(Boolean v) {
   return v.byte != 0 ? 1.0f : 0.0f;
