@@ -186,7 +186,7 @@ Float16Overflow overflow_of(const std::set<std::string>& stored) {
     %a = binary(%x, %x) kind=add
     %b = binary(%a, %a) kind=mul
     %c = binary(%b, %b) kind=mul
-    %d = unary(%c) kind=tanh
+    %d = act(%c) kind=tanh
     %e = binary(%d, %d) kind=add
     output %e
   })")
@@ -207,8 +207,8 @@ TEST(Float16Overflow, NamesTheFirstLayerOfThoseStoredInFloat16) {
 TEST(Float16Overflow, TellsTheLayersThatGiveOrReadSuchValues) {
   using Names = std::set<std::string>;
   EXPECT_EQ(overflow_of({"a"}).layers, Names());
-  EXPECT_EQ(overflow_of({"b"}).layers, (Names{"binary_1", "binary_2", "unary_3"}));
-  EXPECT_EQ(overflow_of({"c"}).layers, (Names{"binary_2", "unary_3"}));
+  EXPECT_EQ(overflow_of({"b"}).layers, (Names{"b", "c", "d"}));
+  EXPECT_EQ(overflow_of({"c"}).layers, (Names{"c", "d"}));
 }
 
 // A float64 graph is computed in double, whatever that costs: float32 would not be what it says.
