@@ -88,20 +88,49 @@ TEST_P(CpuKernelsTest, RepeatPointwiseOperandsAlongARow) {
   }
 }
 
+// What one step makes of the numbers.
+std::vector<float> stepped(const CpuKernels& kernels, const std::vector<float>& x,
+                           const PointwiseStep& step) {
+  std::vector<float> out(x.size());
+  PointwiseArguments a{};
+  a.piece = kPointwisePiece;
+  a.out = out.data();
+  a.operand[0] = x.data();
+  a.operands = a.steps = a.loops = 1;
+  a.extent[0] = static_cast<int64_t>(x.size());
+  a.out_stride[0] = a.operand_stride[0][0] = 1;
+  a.step[0] = step;
+  kernels.pointwise(a);
+  return out;
+}
+
+// To a few units in the last place of the result, however small that is.
+TEST_P(CpuKernelsTest, KeepTheDigitsOfSmallResultsOfPointwiseSteps) {
+  std::vector<float> x;
+  for (int i = -800; i <= 800; ++i) x.push_back(static_cast<float>(i) / 10);
+  const struct {
+    PointwiseFunction function;
+    double (*expected)(double);
+  } rows[] = {
+      {PointwiseFunction::softplus, [](double v) { return std::log1p(std::exp(v)); }},
+      {PointwiseFunction::mish, [](double v) { return v * std::tanh(std::log1p(std::exp(v))); }},
+      {PointwiseFunction::swish, [](double v) { return v / (1 + std::exp(-v)); }},
+      {PointwiseFunction::sigmoid, [](double v) { return 1 / (1 + std::exp(-v)); }},
+  };
+  for (const auto& row : rows) {
+    const std::vector<float> out = stepped(kernels(), x, {row.function, -1, 0, 0});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double r = row.expected(x[i]);
+      ASSERT_NEAR(out[i], r, 2e-6 * std::abs(r))
+          << static_cast<int>(row.function) << " of " << x[i];
+    }
+  }
+}
+
 TEST_P(CpuKernelsTest, ComputeTheFunctionsOfPointwiseSteps) {
   const std::vector<float> x = values(600);
   const auto run = [&](PointwiseFunction function, float alpha, float beta) {
-    std::vector<float> out(x.size());
-    PointwiseArguments a{};
-    a.piece = kPointwisePiece;
-    a.out = out.data();
-    a.operand[0] = x.data();
-    a.operands = a.steps = a.loops = 1;
-    a.extent[0] = static_cast<int64_t>(x.size());
-    a.out_stride[0] = a.operand_stride[0][0] = 1;
-    a.step[0] = {function, -1, alpha, beta};
-    kernels().pointwise(a);
-    return out;
+    return stepped(kernels(), x, {function, -1, alpha, beta});
   };
   const struct {
     PointwiseFunction function;
@@ -115,6 +144,12 @@ TEST_P(CpuKernelsTest, ComputeTheFunctionsOfPointwiseSteps) {
       {PointwiseFunction::tanh, 0, 0, [](double v) { return std::tanh(v); }},
       {PointwiseFunction::softplus, 0, 0, [](double v) { return std::log1p(std::exp(v)); }},
       {PointwiseFunction::swish, 0, 0, [](double v) { return v / (1 + std::exp(-v)); }},
+      {PointwiseFunction::mish, 0, 0,
+       [](double v) { return v * std::tanh(std::log1p(std::exp(v))); }},
+      {PointwiseFunction::gelu_tanh, 0, 0,
+       [](double v) {
+         return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+       }},
       {PointwiseFunction::exp, 0, 0, [](double v) { return std::exp(v); }},
       {PointwiseFunction::erf, 0, 0, [](double v) { return std::erf(v); }},
       {PointwiseFunction::abs, 0, 0, [](double v) { return std::abs(v); }},

@@ -1,5 +1,6 @@
-// Dense convolutions of our CPU kernels, by Winograd's tiles and by products over the window: every
-// tactic of every instruction set that this machine has gives what the reference gives.
+// Dense convolutions of our CPU kernels, by Winograd's tiles and by products over the window, and
+// matrix products of many rows: every tactic of every instruction set that this machine has gives
+// what the reference gives.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -134,6 +135,48 @@ TEST_P(CpuConvolutions, MultiplyWhatLiesUnderAnyWindow) {
     EXPECT_GT(expect_right(convolution({2, 32, 24, 11, 9}, window)), 0u);
     EXPECT_GT(expect_right(convolution({1, 67, 17, 9, 10}, window)), 0u);
   }
+}
+
+std::string matrix_product(int64_t m, int64_t n, int64_t k, const std::string& epilogue = "") {
+  const auto dims = [](int64_t a, int64_t b) {
+    return "float32[" + std::to_string(a) + "x" + std::to_string(b) + "]";
+  };
+  return "matmul | " + dims(m, k) + " w:" + dims(k, n) + epilogue;
+}
+
+// Last tiles of rows and last panels of columns in part, with and without steps behind the sums.
+TEST_P(CpuConvolutions, MultiplyMatricesOfAnySize) {
+  for (const int64_t m : {9, 14, 31, 100}) {
+    for (const int64_t n : {1, 7, 32, 45}) {
+      EXPECT_EQ(expect_right(matrix_product(m, n, 19)), 1u);
+      EXPECT_EQ(expect_right(matrix_product(m, n, 32, " | act kind=swish")), 1u);
+    }
+  }
+}
+
+// Rows in several blocks; fewer and more panels than threads.
+TEST_P(CpuConvolutions, ShareRowsAndPanelsAmongAnyThreads) {
+  for (const int threads : {1, 2, 3}) {
+    EXPECT_EQ(expect_right(matrix_product(300, 40, 2048, " | act kind=gelu_tanh"), threads), 1u);
+    EXPECT_EQ(expect_right(matrix_product(12, 300, 64), threads), 1u);
+  }
+}
+
+// What stays in registers, what goes through the steps, and what repeats along rows or columns.
+TEST_P(CpuConvolutions, ApplyAnyEpilogueToProducts) {
+  for (const char* epilogue :
+       {" | bias w:float32[40] | add float32[50x40] | act kind=relu",
+        " | bias w:float32[40] | act kind=clip alpha=-0.5 beta=0.75",
+        " | add float32[50x40] | act kind=gelu_erf", " | act kind=mish | add float32[50x40]",
+        " | bias w:float32[40] | multiply float32[50x1] | add float32[40]",
+        " | multiply w:float32[1] | act kind=relu", " | bias w:float32[40] | bias w:float32[40]"})
+    EXPECT_EQ(expect_right(matrix_product(50, 40, 24, epilogue)), 1u);
+  EXPECT_EQ(expect_right("gemm alpha=0.5 beta=2 transpose_b=true | float32[20x33] "
+                         "w:float32[24x33] w:float32[24] | act kind=relu"),
+            1u);
+  EXPECT_EQ(expect_right("matmul | float32[2x3x7x32] w:float32[32x40] | bias w:float32[40] | "
+                         "add float32[2x3x7x40]"),
+            1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpus, CpuConvolutions, testing::ValuesIn(cpus_here()),

@@ -144,8 +144,14 @@ TEST(CpuKernels, RunDepthwiseConvolutionsOnlyWithAVectorOfChannels) {
 
 TEST(CpuKernels, TakeMatrixProductsOfFewRows) {
   EXPECT_EQ(offer("gemm transpose_b=true | float32[8x64] w:float32[33x64]").tactics.size(), 1u);
-  EXPECT_NE(offer("gemm transpose_b=true | float32[9x64] w:float32[33x64]").refusal, "");
   EXPECT_NE(offer("matmul | float32[2x64] float32[64x8]").refusal, "");
+}
+
+TEST(CpuKernels, TakeMatrixProductsOfMoreRowsAsPixels) {
+  const auto tactics = offer("gemm transpose_b=true | float32[9x64] w:float32[33x64]").tactics;
+  ASSERT_EQ(tactics.size(), 1u);
+  EXPECT_EQ(tactics[0].id, "row_product");
+  EXPECT_NE(offer("matmul | float32[9x64] float32[64x8]").refusal, "");
 }
 
 TEST(CpuKernels, CutNoBlockInTwo) {

@@ -49,12 +49,18 @@ class Tiles : public testing::TestWithParam<std::string> {
     stream_ = device_->create_stream().value();
   }
 
-  // Every tactic in tiles gives what the reference gives; how many there were.
+  // What is emulated are the tiles alone: other kernels of bfloat16 are those of AVX-512.
+  static bool runs_here(const Tactic& tactic) {
+    return GetParam() != kEmulated || tactic.id.starts_with("tile_");
+  }
+
+  // Every tactic of bfloat16 gives what the reference gives; how many there were.
   size_t expect_right(const std::string& text, bool with_nan = false) {
     SCOPED_TRACE(text);
     const Problem problem = parse_problem(text).value();
-    const auto tactics = source_->offer(problem, {Precision::bf16});
+    auto tactics = source_->offer(problem, {Precision::bf16});
     if (!tactics.ok()) return 0;
+    std::erase_if(*tactics, [](const Tactic& t) { return !runs_here(t); });
     std::mt19937_64 random(7);
     ProblemData data;
     fill_random(problem, random, data);
@@ -168,8 +174,8 @@ TEST_P(Tiles, ConvolveWithEpilogues) {
 
 // What it cannot pack, or would read beyond.
 TEST_P(Tiles, RefuseWhatTheyDoNotCompute) {
-  const auto count = [&](const std::string& text) {
-    const auto tactics = source_->offer(parse_problem(text).value(), {Precision::bf16});
+  const auto count = [&](const std::string& text, Precision precision = Precision::bf16) {
+    const auto tactics = source_->offer(parse_problem(text).value(), {precision});
     return tactics.ok() ? std::ranges::count_if(
                               *tactics, [](const Tactic& t) { return t.id.starts_with("tile_"); })
                         : 0;
@@ -178,7 +184,7 @@ TEST_P(Tiles, RefuseWhatTheyDoNotCompute) {
   EXPECT_EQ(count(product(40, 40, 48)), 0) << "a depth that is no multiple of a tile's";
   EXPECT_EQ(count("matmul | float32[40x64] float32[64x40]"), 0) << "weights of run time";
   EXPECT_EQ(count(product(40, 40, 64)), 2);
-  EXPECT_FALSE(source_->offer(parse_problem(product(40, 40, 64)).value(), {Precision::fp32}).ok());
+  EXPECT_EQ(count(product(40, 40, 64), Precision::fp32), 0);
 }
 
 TEST(TilesOffers, NeedInstructionsForBfloat16) {

@@ -63,6 +63,13 @@ struct PointwiseStep {
   int condition;  // of a selection: index of an operand of booleans
 };
 
+// An operand of steps on a matrix, as strides from element to element: 0 where it repeats.
+struct MatrixOperand {
+  const void* at;
+  int64_t row, column;
+  bool narrow;  // bfloat16 values, or floats
+};
+
 enum class PointwiseType : int { float32, boolean, int32, int64 };
 
 constexpr int64_t kPointwisePiece = 512;

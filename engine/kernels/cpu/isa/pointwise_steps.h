@@ -12,6 +12,28 @@ namespace {
 inline float sigmoid_of(float v) {
   return 1.0f / (1.0f + fast_exp(-v));
 }
+// The same of a number that is multiplied by it: not NaN for every NaN, and 0 below -86.6.
+inline float gate_of(float v) {
+  const float e = fast_exp_or_zero(-__builtin_fabsf(v)), upper = 1.0f / (1.0f + e);
+  return v < 0 ? e * upper : upper;
+}
+// log(1 + e^v): the logarithm of 1 + t by 2 artanh(t / (2 + t)), where t is 1 at most.
+inline float softplus_of(float v) {
+  const float t = fast_exp(-__builtin_fabsf(v)), s = t / (2.0f + t), z = s * s;
+  float p = 1.0f / 15;
+  p = p * z + 1.0f / 13;
+  p = p * z + 1.0f / 11;
+  p = p * z + 1.0f / 9;
+  p = p * z + 1.0f / 7;
+  p = p * z + 1.0f / 5;
+  p = p * z + 1.0f / 3;
+  return (v > 0 ? v : 0.0f) + 2.0f * (p * z * s + s);
+}
+// v tanh(softplus(v)): of e = e^v that is v (e^2 + 2e) / (e^2 + 2e + 2), and v itself from 20 on.
+inline float mish_of(float v) {
+  const float e = v < -87.3f ? 0.0f : fast_exp(v > 20 ? 20.0f : v), n = e * (e + 2.0f);
+  return v * (n / (n + 2.0f));
+}
 // Near 0 the difference from 1 would keep few digits of the value. (Cephes tanhf)
 inline float tanh_of(float v) {
   const float z = v * v;
@@ -84,12 +106,6 @@ inline void apply_library_function(PointwiseFunction function, float* values, co
       case PointwiseFunction::atanh:
         v = __builtin_atanhf(v);
         break;
-      case PointwiseFunction::softplus:
-        v = v > 20 ? v : __builtin_log1pf(__builtin_expf(v));
-        break;
-      case PointwiseFunction::mish:
-        v = v * __builtin_tanhf(v > 20 ? v : __builtin_log1pf(__builtin_expf(v)));
-        break;
       default:
         break;
     }
@@ -106,8 +122,8 @@ inline void apply_library_function(PointwiseFunction function, float* values, co
     return;                                               \
   }
 
-// Powers of one exponent, or else functions of the library.
-inline void apply_power(PointwiseFunction function, float* values, const float* from, int64_t n) {
+// The rarer functions: powers of one exponent, those of softplus, and the library's.
+inline void apply_rarer(PointwiseFunction function, float* values, const float* from, int64_t n) {
   switch (function) {
     case PointwiseFunction::square:
       ENGINERY_EACH(v * v)
@@ -115,6 +131,10 @@ inline void apply_power(PointwiseFunction function, float* values, const float* 
       ENGINERY_EACH(v * v * v)
     case PointwiseFunction::power_of_half:
       ENGINERY_EACH(v == -__builtin_inff() ? __builtin_inff() : __builtin_sqrtf(v) + 0.0f)
+    case PointwiseFunction::softplus:
+      ENGINERY_EACH(softplus_of(v))
+    case PointwiseFunction::mish:
+      ENGINERY_EACH(mish_of(v))
     default:
       return apply_library_function(function, values, from, n);
   }
@@ -143,7 +163,7 @@ inline void apply(const PointwiseStep& s, float* values, const float* from, int6
     case PointwiseFunction::hard_swish:
       ENGINERY_EACH(v * clip(v * (1.0f / 6) + 0.5f, 0, 1))
     case PointwiseFunction::swish:
-      ENGINERY_EACH(v * (v < -87.3f ? 0.0f : sigmoid_of(v)))
+      ENGINERY_EACH(v * gate_of(v))
     case PointwiseFunction::tanh:
       ENGINERY_EACH(tanh_of(v))
     case PointwiseFunction::softsign:
@@ -151,7 +171,7 @@ inline void apply(const PointwiseStep& s, float* values, const float* from, int6
     case PointwiseFunction::gelu_erf:
       ENGINERY_EACH(0.5f * v * (1.0f + erf_of(v * 0.70710678f)))
     case PointwiseFunction::gelu_tanh:
-      ENGINERY_EACH(0.5f * v * (1.0f + tanh_of(0.79788456f * (v + 0.044715f * v * v * v))))
+      ENGINERY_EACH(v * gate_of(1.59576912f * (v + 0.044715f * v * v * v)))
     case PointwiseFunction::thresholded_relu:
       ENGINERY_EACH(v > alpha ? v : 0.0f)
     case PointwiseFunction::abs:
@@ -175,7 +195,7 @@ inline void apply(const PointwiseStep& s, float* values, const float* from, int6
     case PointwiseFunction::round:
       ENGINERY_EACH(__builtin_rintf(v))
     default:
-      return apply_power(s.function, values, from, n);
+      return apply_rarer(s.function, values, from, n);
   }
 }
 

@@ -58,7 +58,7 @@ void gather_row(const TileConvArguments& a, int64_t pixel, uint16_t* to) {
 // Moves the places of results `pixels` on.
 void skip_results(TileProductArguments& p, int64_t pixels) {
   p.y = static_cast<char*>(p.y) + pixels * p.y_pitch * (p.narrow ? 2 : 4);
-  for (TileProductOperand& o : p.operand)
+  for (MatrixOperand& o : p.operand)
     o.at = static_cast<const char*>(o.at) + pixels * o.row * (o.narrow ? 2 : 4);
 }
 

@@ -1,6 +1,6 @@
 // Matrix products in bfloat16 with packed weights and an epilogue in float32.
 //
-// Filled by engine/tactics/cpu/kernel/tile_product.cpp, which knows the problem; the kernel checks
+// Filled by engine/tactics/cpu/kernel/product.cpp, which knows the problem; the kernel checks
 // nothing.
 #pragma once
 
@@ -14,13 +14,6 @@ namespace enginery {
 // and 32 rows of the weights two tiles, and in a tile's row two rows of the weights, value by
 // value. Columns beyond the last are zeros.
 constexpr int64_t kPanelColumns = 32;
-
-// An operand of the epilogue, as strides from element to element: 0 where it repeats.
-struct TileProductOperand {
-  const void* at;
-  int64_t row, column;
-  bool narrow;  // bfloat16 values, or floats
-};
 
 // y[m, n] = steps(x[m, k] w[k, n]). `k` is a multiple of 32. `y` is float32 or, where `narrow`,
 // bfloat16, and a storage of its own or that of an operand with as many values.
@@ -38,7 +31,7 @@ struct TileProductArguments {
   bool narrow;
   int steps;
   PointwiseStep step[kMaxPointwiseSteps];
-  TileProductOperand operand[kMaxPointwiseOperands];
+  MatrixOperand operand[kMaxPointwiseOperands];
 };
 
 }  // namespace enginery

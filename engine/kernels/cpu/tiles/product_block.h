@@ -39,8 +39,7 @@ inline Part part_of(const TileProductArguments& a, int64_t first, int64_t begin,
 }
 
 // An operand's values in one row of a part.
-inline const float* operand_row(const TileProductOperand& o, const Part& part, int64_t r,
-                                float* wide) {
+inline const float* operand_row(const MatrixOperand& o, const Part& part, int64_t r, float* wide) {
   const int64_t at = part.row[r] * o.row + part.column * o.column;
   if (!o.narrow) return static_cast<const float*>(o.at) + at;
   widen_bfloat16(static_cast<const uint16_t*>(o.at) + at, o.column == 0 ? 1 : part.columns, wide);
@@ -49,7 +48,7 @@ inline const float* operand_row(const TileProductOperand& o, const Part& part, i
 
 // A step with an operand, add or mul, on whole rows of a panel, as loops of known length.
 template <bool kAdds>
-inline void combine_panel(float* __restrict sums, const Part& part, const TileProductOperand& o) {
+inline void combine_panel(float* __restrict sums, const Part& part, const MatrixOperand& o) {
   float wide[kPanelColumns];
   for (int64_t r = part.begin; r < part.end; ++r) {
     if (part.row[r] < 0) continue;
@@ -70,7 +69,7 @@ inline void apply_step(const PointwiseStep& step, const TileProductArguments& a,
     apply(step, values, values, (part.end - part.begin) * kPanelColumns);
     return;
   }
-  const TileProductOperand& o = a.operand[step.operand];
+  const MatrixOperand& o = a.operand[step.operand];
   const bool whole = part.columns == kPanelColumns;
   if (whole && step.function == PointwiseFunction::add) return combine_panel<true>(sums, part, o);
   if (whole && step.function == PointwiseFunction::mul) return combine_panel<false>(sums, part, o);
@@ -104,21 +103,21 @@ inline void store(const TileProductArguments& a, const Part& part, const float* 
 // An epilogue in one pass: [+ bias by column] [+ values by row and column] [clip].
 struct PlainEpilogue {
   const float* bias = nullptr;
-  const TileProductOperand* addend = nullptr;
+  const MatrixOperand* addend = nullptr;
   float low = -__builtin_inff(), high = __builtin_inff();
 };
 
 // What step `s` adds by column; null where it is another step.
-inline const TileProductOperand* added_by_column(const TileProductArguments& a, int s) {
+inline const MatrixOperand* added_by_column(const TileProductArguments& a, int s) {
   if (s >= a.steps || a.step[s].function != PointwiseFunction::add) return nullptr;
-  const TileProductOperand& o = a.operand[a.step[s].operand];
+  const MatrixOperand& o = a.operand[a.step[s].operand];
   return o.column == 1 ? &o : nullptr;
 }
 
 // Whether the steps are one.
 inline bool is_plain(const TileProductArguments& a, PlainEpilogue& out) {
   int s = 0;
-  const TileProductOperand* added = added_by_column(a, s);
+  const MatrixOperand* added = added_by_column(a, s);
   if (added && added->row == 0 && !added->narrow) {
     out.bias = static_cast<const float*>(added->at);
     added = added_by_column(a, ++s);

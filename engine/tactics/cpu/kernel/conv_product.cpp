@@ -67,18 +67,6 @@ void set_windows_of(const Geometry& g, int64_t pixel, int64_t width, ConvProduct
   a.pad_w = g.pad.w;
 }
 
-// A block of pixels stays in L2 while all weights pass by: as few blocks as fit, of equal size, in
-// whole tiles; but not so few pixels that the weights are all that is read.
-void set_block(int64_t width, ConvProductArguments& a) {
-  constexpr int64_t kBlockBytes = 512 << 10, kLeastPixels = 48;
-  const int64_t floats = (a.depth + width - 1) / width * width, tile = width == 16 ? 14 : 6;
-  const int64_t fitting = (4 * floats * a.pixels + kBlockBytes - 1) / kBlockBytes;
-  const int64_t blocks =
-      std::clamp<int64_t>(fitting, 1, std::max<int64_t>(a.pixels / kLeastPixels, 1));
-  a.block_pixels = ((a.pixels + blocks - 1) / blocks + tile - 1) / tile * tile;
-  a.scratch_floats = a.packs ? std::min(a.block_pixels, a.pixels) * floats : 0;
-}
-
 ConvProductArguments arguments_of(const CpuKernelContext& context, const Geometry& g,
                                   const Layout& from, const Layout& to) {
   const int64_t in_apart = context.in_pitch > 0 ? context.in_pitch : g.c,
@@ -224,6 +212,18 @@ CpuKernelCandidate conv_product_candidate(const CpuKernelContext& context, const
 }
 
 }  // namespace
+
+void set_block(int64_t width, ConvProductArguments& a) {
+  constexpr int64_t kBlockBytes = 512 << 10, kLeastPixels = 48;
+  const int64_t floats = (a.depth + width - 1) / width * width, tile = width == 16 ? 14 : 6;
+  const int64_t fitting = (4 * floats * a.pixels + kBlockBytes - 1) / kBlockBytes;
+  const int64_t blocks =
+      std::clamp<int64_t>(fitting, 1, std::max<int64_t>(a.pixels / kLeastPixels, 1));
+  a.block_pixels = ((a.pixels + blocks - 1) / blocks + tile - 1) / tile * tile;
+  const int64_t pixels = std::min(a.block_pixels, a.pixels);
+  a.packed_floats = a.packs ? pixels * floats : 0;
+  a.scratch_floats = a.packed_floats + (a.steps > 0 ? pixels * 2 * width : 0);
+}
 
 bool is_pixel_product(const Problem& p) {
   const auto* op = std::get_if<Convolution>(&p.op);

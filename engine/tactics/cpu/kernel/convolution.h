@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/kernels/cpu/isa/depthwise.h"
+#include "engine/kernels/cpu/isa/products/conv_product.h"
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 
 namespace enginery {
@@ -32,6 +33,11 @@ CpuKernelCandidates conv_product_candidates(const CpuKernelContext& context, con
 
 // Products in tiles of bfloat16 (tile_conv.cpp): any convolution without groups, any epilogue.
 CpuKernelCandidates tile_conv_candidates(const CpuKernelContext& context, const Problem& problem);
+
+// How many pixels at a time, and the scratch for them. A block of pixels stays in L2 while all
+// weights pass by: as few blocks as fit, of equal size, in whole tiles; but not so few pixels that
+// the weights are all that is read.
+void set_block(int64_t width, ConvProductArguments& arguments);
 
 // Whether it is a 1x1 convolution without groups, strides and padding, with constant weights.
 bool is_pixel_product(const Problem& problem);

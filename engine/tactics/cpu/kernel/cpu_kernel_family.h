@@ -28,7 +28,7 @@ struct CpuKernelContext {
   int32_t block() const { return isa >= CpuIsa::avx512 ? 16 : 8; }
 };
 
-// Matrix products of at most so many rows are family gemv's, those of more tile_product's.
+// Matrix products of at most so many rows are family gemv's, those of more product's.
 constexpr int64_t kMaxGemvRows = 8;
 
 // One launch, in the calling thread and its OpenMP team; what does not change between launches is

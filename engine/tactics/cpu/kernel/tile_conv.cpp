@@ -11,17 +11,17 @@ namespace enginery {
 namespace {
 
 // Operands by channel, the same everywhere, or of the output's size, which lie as it does.
-Result<TileOperand> conv_operand(const Problem& p, const EpilogueStep& step, int64_t channels,
-                                 bool narrow) {
+Result<ProductOperand> conv_operand(const Problem& p, const EpilogueStep& step, int64_t channels,
+                                    bool narrow) {
   const TensorDesc& desc = p.inputs[static_cast<size_t>(step.operand)];
   const Dims& own = desc.type.dims;
-  if (step.kind == EpilogueKind::bias) return TileOperand{step.operand, false, 0, 1, false};
-  if (volume(own) == 1) return TileOperand{step.operand, false, 0, 0, false};
+  if (step.kind == EpilogueKind::bias) return ProductOperand{step.operand, false, 0, 1, false};
+  if (volume(own) == 1) return ProductOperand{step.operand, false, 0, 0, false};
   if (own == output_dims(p) && !desc.constant && volume(own) > channels)
-    return TileOperand{step.operand, false, channels, 1, narrow};
+    return ProductOperand{step.operand, false, channels, 1, narrow};
   const Dims dims = aligned(own, output_dims(p).size());
   if (volume(own) == channels && dims[1] == channels)
-    return TileOperand{step.operand, false, 0, 1, false};
+    return ProductOperand{step.operand, false, 0, 1, false};
   return no_cpu_kernel("a convolution with an operand of other dims");
 }
 
@@ -144,14 +144,14 @@ double estimate_us(const CpuKernelContext& context, const Problem& p, const Tile
 }
 
 CpuKernelCandidate tile_conv_candidate(const CpuKernelContext& context, const Problem& p,
-                                       const TileConv& conv, const TileChain& chain) {
+                                       const TileConv& conv, const ProductChain& chain) {
   Tactic tactic = cpu_kernel_tactic(p, "tile_conv");
   tactic.compute = Precision::bf16;
   tactic.inputs[0] = {DataType::bfloat16, channels_last_layout()};
   tactic.outputs[0] = {conv.arguments.product.narrow ? DataType::bfloat16 : DataType::float32,
                        channels_last_layout()};
   tactic.reads_pitched = tactic.writes_pitched = true;
-  for (const TileOperand& o : chain.operands) {
+  for (const ProductOperand& o : chain.operands) {
     if (o.row == 0) continue;
     tactic.inputs[static_cast<size_t>(o.input)] = tactic.outputs[0];
     tactic.in_place_operand = o.input;
@@ -182,7 +182,7 @@ CpuKernelCandidates tile_conv_candidates(const CpuKernelContext& context, const 
   std::vector<CpuKernelCandidate> out;
   for (const bool narrow : {true, false}) {
     product.narrow = narrow;
-    TileChain chain;
+    ProductChain chain;
     if (p.anchor_inputs > 2 && p.inputs[2].present) {
       if (!p.inputs[2].constant) return no_cpu_kernel("a convolution with a run-time bias");
       chain.append(PointwiseFunction::add, {2, false, 0, 1, false});

@@ -8,6 +8,7 @@
 // panel is fetched meanwhile. Bytes: input and weights once a block, residual and output once.
 #include <omp.h>
 
+#include "engine/kernels/cpu/isa/pointwise_steps.h"
 #include "engine/kernels/cpu/isa/products/conv_product.h"
 #include "engine/kernels/cpu/isa/products/product_panel.h"
 
@@ -52,6 +53,60 @@ void pack_windows(const ConvProductArguments& a, const float* image, int64_t beg
   }
 }
 
+// Rows of a panel's sums, one behind the other, and where their results are.
+struct PanelRows {
+  float* sums;  // [count][kPanel]
+  int64_t first, count, column, columns;
+  float* out;  // the first row's first column
+};
+
+void run_steps(const ConvProductArguments& a, const PanelRows& rows) {
+  for (int s = 0; s < a.steps; ++s) {
+    const PointwiseStep& step = a.step[s];
+    if (step.operand < 0) {
+      apply(step, rows.sums, rows.sums, rows.count * kPanel);
+      continue;
+    }
+    const MatrixOperand& o = a.operand[step.operand];
+    const float* from =
+        static_cast<const float*>(o.at) + rows.first * o.row + rows.column * o.column;
+    for (int64_t r = 0; r < rows.count; ++r, from += o.row) {
+      float* row = rows.sums + r * kPanel;
+      combine(step.function, row, row, from, o.column, rows.columns);
+    }
+  }
+}
+
+void store_rows(const ConvProductArguments& a, const PanelRows& rows) {
+  for (int64_t r = 0; r < rows.count; ++r) {
+    const float* from = rows.sums + r * kPanel;
+    float* to = rows.out + r * a.out_pixel;
+    store_lanes(to, load(from), rows.columns);
+    if (rows.columns > kWidth)
+      store_lanes(to + a.out_vector, load(from + kWidth), rows.columns - kWidth);
+  }
+}
+
+// Panel after panel through `sums`, so that the steps find them in the first cache.
+void run_stepped(const ConvProductArguments& a, const PackedProduct& product, int64_t row,
+                 Share panels, PixelRun run, float* sums) {
+  float* const out = run.out;
+  run.out = sums;
+  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
+    const int64_t column = panel * kPanel, columns = least(kPanel, a.channels_out - column);
+    PackedProduct one = product;
+    one.weights += panel * a.depth * kPanel;
+    one.bias += column;
+    one.channels_out = columns;
+    one.out_pixel = kPanel;
+    one.out_vector = kWidth;
+    run_panel(one, 0, panel + 1 < panels.end, run);
+    const PanelRows rows{sums, row, run.count, column, columns, out + 2 * panel * a.out_vector};
+    run_steps(a, rows);
+    store_rows(a, rows);
+  }
+}
+
 // A block of pixels against panels [panels.begin, panels.end).
 void run_block(const ConvProductArguments& a, int64_t group, Share pixels, Share panels,
                float* scratch) {
@@ -71,6 +126,9 @@ void run_block(const ConvProductArguments& a, int64_t group, Share pixels, Share
                               a.out_pixel, a.out_vector, a.low,   a.high};
   const int64_t at = group * a.out_group + pixels.begin * a.out_pixel;
   const PixelRun run{in, chunk_stride, count, a.residual ? a.residual + at : nullptr, a.out + at};
+  if (a.steps > 0)
+    return run_stepped(a, product, group * a.pixels + pixels.begin, panels, run,
+                       scratch + a.packed_floats);
   for (int64_t panel = panels.begin; panel < panels.end; ++panel)
     run_panel(product, panel, panel + 1 < panels.end, run);
 }

@@ -90,9 +90,10 @@ struct PixelRun {
   float* out;             // channel 0 of its first pixel
 };
 
-// The pixels against one panel; the first two tiles fetch the panel behind it if `fetches`.
+// The pixels against one panel; its first tiles fetch the panel behind it if `fetches`.
 inline void run_panel(const PackedProduct& p, int64_t panel, bool fetches, const PixelRun& run) {
   const int64_t tiles = (run.count + kRows - 1) / kRows, panel_floats = p.depth * kPanel;
+  const int64_t parts = fetching_tiles(tiles), share = kWidth * kPanel / parts;
   Tile t{};
   const float* weights = p.weights + panel * panel_floats;
   t.bias = p.bias + panel * kPanel;
@@ -100,9 +101,12 @@ inline void run_panel(const PackedProduct& p, int64_t panel, bool fetches, const
   for (int64_t i = 0; i < tiles; ++i) {
     Share rows = share_of(run.count, tiles, i);
     const int64_t at = rows.begin * p.out_pixel + 2 * panel * p.out_vector;
-    t.operands = {run.in + rows.begin * kWidth, run.chunk_stride, weights,
-                  fetches && i < 2 ? weights + panel_floats + i * (kWidth * kPanel / 2) : nullptr,
-                  p.depth};
+    t.operands = {.in = run.in + rows.begin * kWidth,
+                  .chunk_stride = run.chunk_stride,
+                  .weights = weights,
+                  .next = fetches && i < parts ? weights + panel_floats + i * share : nullptr,
+                  .next_floats = share,
+                  .depth = p.depth};
     t.residual = run.residual ? run.residual + at : nullptr;
     t.out = run.out + at;
     run_tile_of<kRows>(p, t, static_cast<int>(rows.end - rows.begin));

@@ -34,9 +34,18 @@ struct ProductOperands {
   const float* in;       // the tile's first row
   int64_t chunk_stride;  // floats from one vector of the depth to the next
   const float* weights;  // a panel, [depth][kPanel]
-  const float* next;     // half of a panel to fetch meanwhile, or null
+  const float* next;     // part of a panel to fetch meanwhile, or null
+  int64_t next_floats;   // of each vector of its depth
   int64_t depth;
 };
+
+// Over how many of a panel's tiles the next panel is fetched: the more, the less the one waits for
+// the other's memory.
+inline int64_t fetching_tiles(int64_t tiles) {
+  int64_t parts = kWidth * kPanel / kLine;
+  while (parts > most(2, tiles)) parts /= 2;
+  return parts;
+}
 
 // A checked access to each operand of each product would make a sanitized build a hundred times as
 // slow: there the loop is a function of its own without checks, and what it reads is touched first.
@@ -87,9 +96,8 @@ ENGINERY_INNER_LOOP inline void multiply_unchecked(const ProductOperands& t,
     for (int r = 0; r < kR; ++r) __builtin_prefetch(in + t.chunk_stride + r * kWidth, 0, 3);
 #pragma GCC unroll 4
     for (int i = 0; i < kWidth; ++i) multiply_step<kR, kV>(in + i, weights + i * kPanel, acc);
-    if (next) {  // half of what the other panel has here; the tile after this fetches the other
-                 // half
-      for (int i = 0; i < kWidth * kPanel / 2; i += kLine) __builtin_prefetch(next + i, 0, 2);
+    if (next) {  // a part of what the other panel has here; the tiles after this fetch the others
+      for (int64_t i = 0; i < t.next_floats; i += kLine) __builtin_prefetch(next + i, 0, 2);
       next += kWidth * kPanel;
     }
     in += t.chunk_stride;

@@ -180,17 +180,21 @@ class Winograd {
                       float* to) const {
     const int64_t count = tiles.end - tiles.begin, groups = (count + kRows - 1) / kRows;
     const int64_t matrix = a.channels_in * kPanel;
+    const int64_t parts = fetching_tiles(groups), share = kWidth * kPanel / parts;
     const bool wide = a.channels_out - panel * kPanel > kWidth;
     const float* weights = a.weights + panel * kPoints * matrix;
     for (int64_t point = 0; point < kPoints; ++point, weights += matrix) {
       const bool fetches = another || point + 1 < kPoints;
       for (int64_t group = 0; group < groups; ++group) {
         const Share rows = share_of(count, groups, group);
-        const float* next =
-            fetches && group < 2 ? weights + matrix + group * (kWidth * kPanel / 2) : nullptr;
+        const float* next = fetches && group < parts ? weights + matrix + group * share : nullptr;
         const ProductOperands operands{
-            from + point * scratch.transformed_point + rows.begin * kWidth, count * kWidth, weights,
-            next, a.channels_in};
+            .in = from + point * scratch.transformed_point + rows.begin * kWidth,
+            .chunk_stride = count * kWidth,
+            .weights = weights,
+            .next = next,
+            .next_floats = share,
+            .depth = a.channels_in};
         float* out = to + point * scratch.product_point + rows.begin * kPanel;
         if (wide)
           multiply_rows<kRows, 2>(operands, rows.end - rows.begin, out);
