@@ -105,8 +105,9 @@ struct Accuracy {
                                    // refuses); else ""
   std::vector<std::string> notes;  // for the user: what was not compared
   bool pass_at_fault = false;      // the model was wrong before any tactic ran
-  // Nodes of the model's graph that may be wrong because float16 does not hold what they give or
-  // read (float16_overflow.h); only of a wrong engine.
+  // Of a wrong engine that stores float16: the first layer whose values that does not hold, in
+  // words, or ""; and the nodes of the model's graph that give or read any (float16_overflow.h).
+  std::string overflow = {};
   std::set<NodeId> beyond_float16 = {};
   std::vector<Tensor> inputs;  // what it ran on
 };

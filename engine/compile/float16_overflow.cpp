@@ -19,16 +19,17 @@ double largest_of(const Tensor& tensor) {
   return largest;
 }
 
-std::string overflow_text(const Graph& graph, ValueId v, double largest) {
+void say_first(const Graph& graph, ValueId v, double largest, Float16Overflow& out) {
   const Node& node = graph.node(graph.value(v).producer);
   const std::string layer = "layer '" + node.name + "' (" + std::string(op_name(node.op)) + ")";
-  if (graph.value(v).type.type == DataType::float16)
-    return layer +
-           " overflows float16, its type in the model, which holds 65504 at most; make the "
-           "model float32 or bfloat16";
-  return layer + " gives " + three_digits(largest) +
-         ", more than the 65504 that float16 holds; build with "
-         "--precision fp32 or bf16";
+  if (graph.value(v).type.type == DataType::float16) {
+    out.first = layer + " overflows float16, its type in the model, which holds 65504 at most";
+    out.remedy = "make the model float32 or bfloat16";
+    return;
+  }
+  out.first =
+      layer + " gives " + three_digits(largest) + ", more than the 65504 that float16 holds";
+  out.remedy = "build with --precision fp32 or bf16";
 }
 
 // The nodes that give one of the values or read it.
@@ -64,7 +65,7 @@ Result<Float16Overflow> float16_overflow(const Graph& graph, const std::vector<T
     if (!is_of_interest(v)) return;
     const double largest = largest_of(tensor);
     if (largest < kOverflowsFloat16) return;
-    if (out.first.empty()) out.first = overflow_text(graph, v, largest);
+    if (out.first.empty()) say_first(graph, v, largest, out);
     if (graph.value(v).type.type != DataType::float16) beyond.insert(v);
   };
   TRY(const auto outputs, run_graph(graph, by_name, look));

@@ -11,9 +11,10 @@
 namespace enginery {
 
 struct Float16Overflow {
-  // "layer 'conv_12' (conv) gives 1.3e+05, ..." with the remedy, of the first such layer; "" where
+  // "layer 'conv_12' (conv) gives 1.3e+05, more than ...", of the first such layer; "" where
   // float16 holds all.
   std::string first;
+  std::string remedy;  // what the user can do about it
   // The nodes that give or read a value that overflows and is not float16 in the graph itself: in
   // fp32 they have no need of float16. By name, so that they are found in a graph of other rows.
   std::set<std::string> layers;

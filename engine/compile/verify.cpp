@@ -247,7 +247,8 @@ void name_layer(const LoadedModel& model, const Expectation& expected,
   if (in_float16.empty()) return;
   const auto overflow = float16_overflow(*optimised, expected.inputs, in_float16);
   if (!overflow || overflow->first.empty()) return;
-  out.wrong += "; " + overflow->first;
+  out.wrong += "; " + overflow->first + "; " + overflow->remedy;
+  out.overflow = overflow->first;
   out.beyond_float16 = nodes_named(model.graph, overflow->layers);
 }
 

@@ -58,7 +58,7 @@ struct Attempt {
 bool keep_from_float16(const StepContext& step, Attempt& out) {
   const std::set<NodeId>& beyond = out.accuracy->beyond_float16;
   if (!step.tuning.timings || !step.session.keep_from_float16(beyond)) return false;
-  out.faults.push_back(out.accuracy->wrong);
+  out.faults.push_back(out.accuracy->overflow);
   out.mended_by = std::to_string(beyond.size()) + " layers around it compute in fp32";
   return true;
 }
