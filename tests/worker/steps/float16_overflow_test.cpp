@@ -163,6 +163,7 @@ TEST(Float16Overflow, LaterBuildsFollowTheChoices) {
   ASSERT_TRUE(content.ok()) << content.error().message;
   EXPECT_EQ(HalfBuild::in_halves(*content->blobs["content"]),
             (std::vector<bool>{false, false, true, true}));
+  EXPECT_EQ(retrained.session->beyond_float16().size(), 2u) << "the network is the narrower one";
   auto right = retrained.run(verify_step, {{"content", content->blobs["content"]}});
   ASSERT_TRUE(right.ok()) << right.error().message;
   EXPECT_EQ(right->rejected, "");
