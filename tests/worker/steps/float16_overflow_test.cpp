@@ -109,6 +109,14 @@ struct HalfBuild {
   Result<StepOutputs> assembled(std::shared_ptr<const Bytes> choices) {
     return run(assemble_step, {{"choices", std::move(choices)}});
   }
+  // The content as it is chosen first.
+  StepInputs first() {
+    auto tuned = run(tune_step, {});
+    EXPECT_TRUE(tuned.ok()) << tuned.error().message;
+    auto content = assembled(tuned->blobs["choices"]);
+    EXPECT_TRUE(content.ok()) << content.error().message;
+    return {{"content", content->blobs["content"]}};
+  }
   // Which of the engine's convolutions are the made-up tactic's, in their order.
   static std::vector<bool> in_halves(const Bytes& content) {
     auto file = read_unsigned_engine(shared(content));
@@ -127,14 +135,11 @@ struct HalfBuild {
 
 TEST(Float16Overflow, ThoseLayersAreChosenAgainInFp32) {
   HalfBuild build({1e6f, 1e-6f, 1, 1});
-  auto tuned = build.run(tune_step, {});
-  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
-  auto first = build.assembled(tuned->blobs["choices"]);
-  ASSERT_TRUE(first.ok()) << first.error().message;
-  ASSERT_EQ(HalfBuild::in_halves(*first->blobs["content"]),
+  const StepInputs first = build.first();
+  ASSERT_EQ(HalfBuild::in_halves(*first.at("content")),
             (std::vector<bool>{true, true, true, true}));
 
-  auto verified = build.run(verify_step, {{"content", first->blobs["content"]}});
+  auto verified = build.run(verify_step, first);
   ASSERT_TRUE(verified.ok()) << verified.error().message;
   EXPECT_EQ(verified->rejected, "");
   EXPECT_LE(number_named(verified->metrics, "error"), 1e-2);
@@ -151,11 +156,8 @@ TEST(Float16Overflow, ThoseLayersAreChosenAgainInFp32) {
 // The choices say so themselves: another training begins with them.
 TEST(Float16Overflow, LaterBuildsFollowTheChoices) {
   HalfBuild build({1e6f, 1e-6f, 1, 1});
-  auto tuned = build.run(tune_step, {});
-  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
-  auto first = build.assembled(tuned->blobs["choices"]);
-  ASSERT_TRUE(first.ok()) << first.error().message;
-  auto verified = build.run(verify_step, {{"content", first->blobs["content"]}});
+  const StepInputs first = build.first();
+  auto verified = build.run(verify_step, first);
   ASSERT_TRUE(verified.ok() && verified->blobs.count("choices"));
 
   HalfBuild retrained({2e6f, 1e-6f, 1, 1});
@@ -163,7 +165,7 @@ TEST(Float16Overflow, LaterBuildsFollowTheChoices) {
   ASSERT_TRUE(content.ok()) << content.error().message;
   EXPECT_EQ(HalfBuild::in_halves(*content->blobs["content"]),
             (std::vector<bool>{false, false, true, true}));
-  EXPECT_EQ(retrained.session->beyond_float16().size(), 2u) << "the network is the narrower one";
+  EXPECT_EQ(retrained.session->beyond_float16().size(), 2u) << "their network, as it was chosen for";
   auto right = retrained.run(verify_step, {{"content", content->blobs["content"]}});
   ASSERT_TRUE(right.ok()) << right.error().message;
   EXPECT_EQ(right->rejected, "");
@@ -172,11 +174,8 @@ TEST(Float16Overflow, LaterBuildsFollowTheChoices) {
 
 TEST(Float16Overflow, WhatFitsStaysInFloat16) {
   HalfBuild build({100, 1, 1});
-  auto tuned = build.run(tune_step, {});
-  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
-  auto first = build.assembled(tuned->blobs["choices"]);
-  ASSERT_TRUE(first.ok()) << first.error().message;
-  auto verified = build.run(verify_step, {{"content", first->blobs["content"]}});
+  const StepInputs first = build.first();
+  auto verified = build.run(verify_step, first);
   ASSERT_TRUE(verified.ok()) << verified.error().message;
   EXPECT_EQ(verified->rejected, "");
   EXPECT_FALSE(verified->blobs.count("content"));
@@ -185,12 +184,8 @@ TEST(Float16Overflow, WhatFitsStaysInFloat16) {
 // Without a store nothing is chosen again; the reason and a remedy are said.
 TEST(Float16Overflow, IsSaidWhereNothingIsChosenAgain) {
   HalfBuild build({1e6f, 1e-6f, 1, 1});
-  auto tuned = build.run(tune_step, {});
-  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
-  auto first = build.assembled(tuned->blobs["choices"]);
-  ASSERT_TRUE(first.ok()) << first.error().message;
-  const auto verified =
-      verify_step(step_in(*build.session, {{"content", first->blobs["content"]}}));
+  const StepInputs first = build.first();
+  const auto verified = verify_step(step_in(*build.session, first));
   ASSERT_TRUE(verified.ok()) << verified.error().message;
   EXPECT_TRUE(contains(verified->rejected, "more than the 65504 that float16 holds; build with"))
       << verified->rejected;
