@@ -107,9 +107,11 @@ class Runs(unittest.TestCase):
         context = self.engine.context()
         context({self.input: sample(self.engine)})
         context.run()
-        whole = min(self.seconds(context.run) for _ in range(200))
         from enginery._library import library
-        bare = min(self.seconds(lambda: library().enginery_context_run(context._handle)) for _ in range(200))
+        # In turns: a shared machine has times of two speeds, and both calls must meet the better one.
+        pairs = [(self.seconds(context.run), self.seconds(lambda: library().enginery_context_run(context._handle)))
+                 for _ in range(400)]
+        whole, bare = (min(times) for times in zip(*pairs))
         self.assertLess(whole - bare, 50e-6)
 
     @staticmethod
