@@ -105,8 +105,8 @@ struct Accuracy {
                                    // refuses); else ""
   std::vector<std::string> notes;  // for the user: what was not compared
   bool pass_at_fault = false;      // the model was wrong before any tactic ran
-  // Of a wrong engine that stores float16: the first layer whose values that does not hold, in
-  // words, or ""; and the nodes of the model's graph that give or read any (float16_overflow.h).
+  // Of a wrong engine, where values overflow float16 (float16_overflow.h): the first such layer in
+  // words, and the nodes of the model's graph that give or read such values; else empty.
   std::string overflow = {};
   std::set<NodeId> beyond_float16 = {};
   std::vector<Tensor> inputs;  // what it ran on

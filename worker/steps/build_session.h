@@ -48,8 +48,8 @@ class BuildSession {
   bool is_calibrated() const { return enginery::is_calibrated(spec_.options); }
   // Which layers of the calibrated model stay in float, once a step has chosen them.
   void keep_in_float(std::shared_ptr<const Bytes> layers);
-  // Nodes of the network that compute in fp32 from here on, besides those that do already
-  // (LoadedModel::beyond_float16); none at first, and of another network. Whether any is new.
+  // Adds nodes of the network that compute in fp32 from here on (LoadedModel::beyond_float16);
+  // forgotten when the session turns to another network. True where any is new.
   bool keep_from_float16(const std::set<NodeId>& nodes);
   const std::set<NodeId>& beyond_float16() const { return beyond_float16_; }
   // Which of a calibrated model's networks the session is about from here on; quantised at first.

@@ -49,12 +49,12 @@ bool is_lost(const Error& error) {
 struct Attempt {
   Result<Accuracy> accuracy = Accuracy{};
   std::vector<std::string> faults;  // of tactics or of float16, in words
-  bool mendable = false;            // they are stored: another choice avoids them
+  bool mendable = false;            // the next choice avoids them
   std::string mended_by = "another tactic was taken";
 };
 
-// Where float16 does not hold the values of some layers: they are chosen again in fp32. Whether
-// that is something new.
+// Has the next choice compute in fp32 what float16 does not hold; false where no layer is added by
+// that.
 bool keep_from_float16(const StepContext& step, Attempt& out) {
   const std::set<NodeId>& beyond = out.accuracy->beyond_float16;
   if (!step.tuning.timings || !step.session.keep_from_float16(beyond)) return false;

@@ -166,7 +166,7 @@ TEST(Float16Overflow, LaterBuildsFollowTheChoices) {
   EXPECT_EQ(HalfBuild::in_halves(*content->blobs["content"]),
             (std::vector<bool>{false, false, true, true}));
   EXPECT_EQ(retrained.session->beyond_float16().size(), 2u)
-      << "their network, as it was chosen for";
+      << "the choices name the layers that stay in fp32";
   auto right = retrained.run(verify_step, {{"content", content->blobs["content"]}});
   ASSERT_TRUE(right.ok()) << right.error().message;
   EXPECT_EQ(right->rejected, "");
