@@ -24,12 +24,15 @@ std::string text_of(const Side& s) {
          std::to_string(s.pad) + "," + std::to_string(s.pad_end);
 }
 
-// The kernels have code of their own for 3x3 and 5x5 windows of stride 1 and 2 inside the image.
+// The kernels have code of their own for four pixels under square windows of 3, 5 and 7, of stride
+// 1 and 2, inside the image and at its edges.
 const Side kSides[] = {{9, 3, 1, 1, 1, 1}, {9, 3, 2, 1, 1, 1},  {10, 3, 2, 1, 0, 0},
                        {9, 5, 1, 1, 2, 2}, {12, 5, 2, 1, 2, 1}, {9, 1, 1, 1, 0, 0},
                        {9, 2, 2, 1, 0, 0}, {9, 3, 1, 2, 2, 2},  {11, 3, 3, 3, 1, 4},
                        {2, 3, 1, 1, 1, 1}, {1, 3, 1, 1, 1, 1},  {3, 7, 1, 1, 3, 3},
-                       {5, 3, 1, 1, 4, 4}, {16, 3, 1, 1, 0, 0}, {7, 4, 1, 1, 1, 2}};
+                       {5, 3, 1, 1, 4, 4}, {16, 3, 1, 1, 0, 0}, {7, 4, 1, 1, 1, 2},
+                       {4, 3, 1, 1, 1, 1}, {3, 5, 1, 1, 2, 2},  {5, 5, 1, 1, 2, 2},
+                       {7, 5, 2, 1, 2, 2}, {9, 7, 1, 1, 3, 3},  {13, 7, 2, 1, 3, 3}};
 
 template <typename Arguments>
 void set_geometry(const Side& y, const Side& x, Arguments& a) {

@@ -137,6 +137,28 @@ TEST_P(CpuConvolutions, MultiplyWhatLiesUnderAnyWindow) {
   }
 }
 
+// Over sums of whole and partial panels and vectors, in several blocks, blocked and channels-last.
+TEST_P(CpuConvolutions, ApplyAnyActivations) {
+  const auto conv = [](const std::string& attributes, const std::string& operands,
+                       const std::string& epilogue) {
+    return "conv dilations=[1,1] " + attributes + " | " + operands + " | " + epilogue;
+  };
+  const std::string pixels = "strides=[1,1] pads_begin=[0,0] pads_end=[0,0]",
+                    windows = "strides=[2,2] pads_begin=[1,1] pads_end=[1,1]",
+                    whole = "strides=[1,1] pads_begin=[1,1] pads_end=[1,1]",
+                    channels = "strides=[1,1] pads_begin=[2,2] pads_end=[2,2] groups=40";
+  for (const char* epilogue :
+       {"act kind=swish", "bias w:float32[40] | act kind=gelu_erf",
+        "bias w:float32[40] | act kind=clip alpha=-0.5 beta=0.5 | act kind=tanh"}) {
+    EXPECT_GT(expect_right(conv(pixels, "float32[2x24x31x33] w:float32[40x24x1x1]", epilogue)), 0u);
+    EXPECT_GT(expect_right(conv(pixels, "float32[1x32x7x7] w:float32[40x32x1x1]", epilogue), 3),
+              0u);
+    EXPECT_GT(expect_right(conv(windows, "float32[2x67x9x10] w:float32[40x67x3x3]", epilogue)), 0u);
+    EXPECT_GT(expect_right(conv(whole, "float32[1x32x9x10] w:float32[40x32x3x3]", epilogue)), 0u);
+    EXPECT_EQ(expect_right(conv(channels, "float32[2x40x9x11] w:float32[40x1x5x5]", epilogue)), 1u);
+  }
+}
+
 std::string matrix_product(int64_t m, int64_t n, int64_t k, const std::string& epilogue = "") {
   const auto dims = [](int64_t a, int64_t b) {
     return "float32[" + std::to_string(a) + "x" + std::to_string(b) + "]";

@@ -79,15 +79,32 @@ TEST(CpuKernels, NeedWorkspaceForEachThread) {
   EXPECT_LT(four.estimated_us, one.estimated_us);
 }
 
-// Bias, then one bounded activation: whatever else is fused, another source must take.
-TEST(CpuKernels, TakeBiasAndClipAndNoMore) {
+// Bias, then activations: whatever else is fused, another source must take.
+TEST(CpuKernels, TakeBiasAndActivationsAndNoMore) {
   EXPECT_EQ(offer(depthwise("")).tactics.size(), 1u);
   EXPECT_EQ(offer(depthwise(" | bias w:float32[32] | act kind=relu")).tactics.size(), 1u);
   EXPECT_EQ(offer(depthwise(" | act kind=clip alpha=0 beta=6")).tactics.size(), 1u);
-  EXPECT_NE(offer(depthwise(" | act kind=swish")).refusal, "");
+  EXPECT_EQ(offer(depthwise(" | bias w:float32[32] | act kind=swish")).tactics.size(), 1u);
+  EXPECT_EQ(offer(depthwise(" | act kind=relu | act kind=swish")).tactics.size(), 1u);
   EXPECT_NE(offer(depthwise(" | act kind=relu | bias w:float32[32]")).refusal, "");
   EXPECT_NE(offer(depthwise(" | bias float32[32]")).refusal, "") << "a bias known at run time";
   EXPECT_NE(offer(depthwise(" w:float32[32] | bias w:float32[32]")).refusal, "") << "two biases";
+  const std::string sum = std::string(kPointwiseConvolution) + " | add float32[1x48x7x7]";
+  EXPECT_EQ(offer(sum + " | act kind=relu").tactics.size(), 4u);
+  EXPECT_NE(offer(sum + " | act kind=swish").refusal, "") << "an activation of a sum";
+}
+
+// What is between a block's products stays in registers: of activations they know the clip alone.
+TEST(CpuKernels, RunBlocksWithNoActivationButAClip) {
+  const auto block = [](const std::string& inner, const std::string& last) {
+    return depthwise(" | then act(r0) kind=" + inner +
+                     " | then conv(r1 w:float32[16x32x1x1]) strides=[1,1] dilations=[1,1] "
+                     "pads_begin=[0,0] pads_end=[0,0] | then act(r2) kind=" +
+                     last);
+  };
+  EXPECT_FALSE(offer(block("relu", "relu")).tactics.empty());
+  EXPECT_NE(offer(block("swish", "relu")).refusal.find("more than"), std::string::npos);
+  EXPECT_NE(offer(block("relu", "swish")).refusal.find("more than"), std::string::npos);
 }
 
 // A block reads its input again while it writes: another image may take over what is added, but not

@@ -1,8 +1,8 @@
-// Depthwise convolution, channels last, with bias and clip. For each output row and vector of
+// Depthwise convolution, channels-last, with bias and clip. For each output row and vector of
 // channels the weights stay in registers while the row is walked; every input element is read once
-// a window from L1 or L2.
+// a window from L1 or L2. Steps take the row when it is whole, from there.
 #include "engine/kernels/cpu/isa/depthwise.h"
-#include "engine/kernels/cpu/isa/simd.h"
+#include "engine/kernels/cpu/isa/pointwise_steps.h"
 
 namespace enginery {
 namespace {
@@ -29,56 +29,56 @@ inline Vector pixel_any(const DepthwiseArguments& a, const Column& c, int64_t ox
   return acc;
 }
 
-// Four output pixels side by side, whole windows inside the image, no dilation: each input pixel of
-// a row is read once.
-template <int kKernel, int kStride>
-inline void pixels_inside(const DepthwiseArguments& a, const Column& c, int64_t ox, float* out) {
+// Four output pixels side by side, no dilation: each input pixel of a row is read once. At an edge
+// of the image, what lies outside is zero.
+template <int kKernel, int kStride, bool kAtEdge>
+inline void four_pixels(const DepthwiseArguments& a, const Column& c, int64_t ox, float* out) {
   constexpr int kPixels = 4, kReach = (kPixels - 1) * kStride + kKernel;
   Vector acc[kPixels];
   for (int i = 0; i < kPixels; ++i) acc[i] = c.bias;
-  const float* row = c.in + (c.y_origin * a.in_w + ox * kStride - a.pad_w) * a.channels;
-  const float* weights = c.weights;
-  for (int ky = 0; ky < kKernel; ++ky) {
+  const int64_t first = ox * kStride - a.pad_w;
+  const int64_t begin = kAtEdge ? c.y_begin : 0, end = kAtEdge ? c.y_end : kKernel;
+  for (int64_t ky = begin; ky < end; ++ky) {
+    const float* row = c.in + ((c.y_origin + ky) * a.in_w + first) * a.channels;
+    const float* weights = c.weights + ky * kKernel * a.channels;
     Vector x[kReach];
-    for (int i = 0; i < kReach; ++i) x[i] = load(row + i * a.channels);
+    for (int i = 0; i < kReach; ++i) {
+      const bool inside = !kAtEdge || (first + i >= 0 && first + i < a.in_w);
+      x[i] = inside ? load(row + i * a.channels) : Vector{};
+    }
     for (int kx = 0; kx < kKernel; ++kx, weights += a.channels) {
-      Vector w = load(weights);
+      const Vector w = load(weights);
       for (int i = 0; i < kPixels; ++i) acc[i] += x[i * kStride + kx] * w;
     }
-    row += a.in_w * a.channels;
   }
   for (int i = 0; i < kPixels; ++i) store(out + i * a.channels, clip(acc[i], a.low, a.high));
 }
 
+// A row of four pixels or more; the last four overlap those before them.
 template <int kKernel, int kStride>
-inline void row_inside(const DepthwiseArguments& a, const Column& c, int64_t begin, int64_t end,
-                       float* out) {
-  int64_t ox = begin;
-  for (; ox + 4 <= end; ox += 4) pixels_inside<kKernel, kStride>(a, c, ox, out + ox * a.channels);
-  for (; ox < end; ++ox) store(out + ox * a.channels, clip(pixel_any(a, c, ox), a.low, a.high));
+inline void row_of_fours(const DepthwiseArguments& a, const Column& c, float* out) {
+  constexpr int64_t kReach = 3 * kStride + kKernel;
+  const bool whole = c.y_begin == 0 && c.y_end == kKernel;
+  for (int64_t next = 0; next < a.out_w; next += 4) {
+    const int64_t ox = least(next, a.out_w - 4), first = ox * kStride - a.pad_w;
+    if (whole && first >= 0 && first + kReach <= a.in_w)
+      four_pixels<kKernel, kStride, false>(a, c, ox, out + ox * a.channels);
+    else
+      four_pixels<kKernel, kStride, true>(a, c, ox, out + ox * a.channels);
+  }
 }
 
 // One output row for one vector of channels.
 inline void row_of(const DepthwiseArguments& a, const Column& c, float* out) {
-  int64_t reach = (a.kernel_w - 1) * a.dilation_w;
-  int64_t begin = least(a.out_w, (a.pad_w + a.stride_w - 1) / a.stride_w);
-  int64_t end = a.in_w + a.pad_w - reach - 1;
-  end = end < 0 ? begin : most(begin, least(a.out_w, end / a.stride_w + 1));
-  bool plain = c.y_begin == 0 && c.y_end == a.kernel_h && a.dilation_h == 1 && a.dilation_w == 1;
-  int64_t kernel = plain && a.kernel_h == a.kernel_w ? a.kernel_w : 0;
-  for (int64_t ox = 0; ox < begin; ++ox)
-    store(out + ox * a.channels, clip(pixel_any(a, c, ox), a.low, a.high));
-  if (kernel == 3 && a.stride_w == 1) {
-    row_inside<3, 1>(a, c, begin, end, out);
-  } else if (kernel == 3 && a.stride_w == 2) {
-    row_inside<3, 2>(a, c, begin, end, out);
-  } else if (kernel == 5 && a.stride_w == 1) {
-    row_inside<5, 1>(a, c, begin, end, out);
-  } else {
-    for (int64_t ox = begin; ox < end; ++ox)
-      store(out + ox * a.channels, clip(pixel_any(a, c, ox), a.low, a.high));
-  }
-  for (int64_t ox = end; ox < a.out_w; ++ox)
+  const bool plain = a.kernel_h == a.kernel_w && a.stride_w <= 2 && a.dilation_h == 1 &&
+                     a.dilation_w == 1 && a.out_w >= 4;
+  const int64_t kind = plain ? a.kernel_w * 2 + a.stride_w : 0;
+  if (kind == 3 * 2 + 1) return row_of_fours<3, 1>(a, c, out);
+  if (kind == 3 * 2 + 2) return row_of_fours<3, 2>(a, c, out);
+  if (kind == 5 * 2 + 1) return row_of_fours<5, 1>(a, c, out);
+  if (kind == 5 * 2 + 2) return row_of_fours<5, 2>(a, c, out);
+  if (kind == 7 * 2 + 1) return row_of_fours<7, 1>(a, c, out);
+  for (int64_t ox = 0; ox < a.out_w; ++ox)
     store(out + ox * a.channels, clip(pixel_any(a, c, ox), a.low, a.high));
 }
 
@@ -102,6 +102,8 @@ void ENGINERY_KERNEL(depthwise)(const DepthwiseArguments& a) {
       c.bias = a.bias ? load(a.bias + channel) : broadcast(0);
       row_of(a, c, a.out + row * a.out_w * a.channels + channel);
     }
+    float* const out = a.out + row * a.out_w * a.channels;
+    for (int s = 0; s < a.steps; ++s) apply(a.step[s], out, out, a.out_w * a.channels);
   }
 }
 

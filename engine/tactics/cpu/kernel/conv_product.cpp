@@ -68,7 +68,8 @@ void set_windows_of(const Geometry& g, int64_t pixel, int64_t width, ConvProduct
 }
 
 ConvProductArguments arguments_of(const CpuKernelContext& context, const Geometry& g,
-                                  const Layout& from, const Layout& to) {
+                                  const Layout& from, const Layout& to,
+                                  const ConvolutionEpilogue& epilogue) {
   const int64_t in_apart = context.in_pitch > 0 ? context.in_pitch : g.c,
                 out_apart = context.out_pitch > 0 ? context.out_pitch : g.k;
   ConvProductArguments a{};
@@ -97,6 +98,10 @@ ConvProductArguments arguments_of(const CpuKernelContext& context, const Geometr
     a.in_group = pixel * g.in.w;
     a.out_group = out_apart * g.out.w;
   }
+  a.low = epilogue.bounds.low;
+  a.high = epilogue.bounds.high;
+  a.steps = static_cast<int>(epilogue.activations.size());
+  std::ranges::copy(epilogue.activations, a.step);
   set_block(width, a);
   return a;
 }
@@ -176,9 +181,7 @@ Packed pack(const Geometry& g, const ConvProductArguments& a, int bias_input, in
 CpuKernelCandidate conv_product_candidate(const CpuKernelContext& context, const Problem& p,
                                           const Geometry& g, const Layout& from, const Layout& to,
                                           const ConvolutionEpilogue& epilogue) {
-  ConvProductArguments a = arguments_of(context, g, from, to);
-  a.low = epilogue.bounds.low;
-  a.high = epilogue.bounds.high;
+  const ConvProductArguments a = arguments_of(context, g, from, to, epilogue);
   Tactic tactic = cpu_kernel_tactic(p, g.has_window ? "window_product" : "pixel_product");
   set_sides(from, to, epilogue, tactic);
   tactic.workspace_bytes = a.scratch_floats * context.threads * static_cast<int64_t>(sizeof(float));
@@ -240,8 +243,8 @@ Tensor pack_panels(const Tensor& weights, int64_t width) {
 CpuKernelCandidates conv_product_candidates(const CpuKernelContext& context, const Problem& p,
                                             const ConvolutionEpilogue& epilogue) {
   TRY(Geometry g, read_geometry(context, p));
-  if (g.bordered() && epilogue.residual >= 0)
-    return no_cpu_kernel("a padded 1x1 convolution with a residual");
+  if (g.bordered() && (epilogue.residual >= 0 || !epilogue.activations.empty()))
+    return no_cpu_kernel("a padded 1x1 convolution with more than bias and clip");
   std::vector<CpuKernelCandidate> out;
   for (const Layout& from : side_layouts(context, g.c)) {
     for (const Layout& to : side_layouts(context, g.k)) {

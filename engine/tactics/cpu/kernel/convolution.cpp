@@ -3,13 +3,36 @@
 
 #include <algorithm>
 
+#include "engine/tactics/cpu/kernel/pointwise_chain.h"
+
 namespace enginery {
 
-Result<ConvolutionEpilogue> read_convolution_epilogue(const Problem& p) {
+namespace {
+
+// Takes the activations off the epilogue's end, unless they are a clip alone.
+std::vector<PointwiseStep> take_activations(std::vector<EpilogueStep>& epilogue) {
+  std::vector<PointwiseStep> out;
+  const auto first = std::ranges::find(epilogue, EpilogueKind::activation, &EpilogueStep::kind);
+  for (auto step = first; step != epilogue.end(); ++step) {
+    if (step->kind != EpilogueKind::activation) return {};
+    out.push_back(activation_step(step->activation));
+  }
+  const bool clips = out.size() == 1 && (out[0].function == PointwiseFunction::relu ||
+                                         out[0].function == PointwiseFunction::clip);
+  if (clips || out.size() > kMaxPointwiseSteps) return {};
+  epilogue.erase(first, epilogue.end());
+  return out;
+}
+
+}  // namespace
+
+Result<ConvolutionEpilogue> read_convolution_epilogue(const Problem& p,
+                                                      ActivationsAllowed allowed) {
   const bool own_bias = p.anchor_inputs > 2 && p.inputs[2].present;
   const Error refusal = no_cpu_kernel("a convolution with more than bias, residual and clip");
   Problem rest = p;
   ConvolutionEpilogue out;
+  if (allowed == ActivationsAllowed::yes) out.activations = take_activations(rest.epilogue);
   for (size_t i = 0; i < rest.epilogue.size(); ++i) {
     if (rest.epilogue[i].kind != EpilogueKind::add) continue;
     const TensorDesc& desc = p.inputs[static_cast<size_t>(rest.epilogue[i].operand)];
@@ -21,6 +44,8 @@ Result<ConvolutionEpilogue> read_convolution_epilogue(const Problem& p) {
     rest.epilogue.erase(rest.epilogue.begin() + static_cast<int64_t>(i));
     break;
   }
+  if (out.residual >= 0 && !out.activations.empty())
+    return no_cpu_kernel("a convolution with residual and more than a clip");
   const auto bounds = read_bounds(rest, own_bias ? BiasAllowed::no : BiasAllowed::yes);
   if (!bounds) return refusal;
   out.bounds = *bounds;
@@ -60,7 +85,7 @@ Tensor pad_bias(const Tensor* bias, int64_t channels, int64_t width) {
 namespace {
 
 CpuKernelCandidates float_candidates(const CpuKernelContext& context, const Problem& p) {
-  TRY(ConvolutionEpilogue epilogue, read_convolution_epilogue(p));
+  TRY(ConvolutionEpilogue epilogue, read_convolution_epilogue(p, ActivationsAllowed::yes));
   // Where Winograd's tiles serve they have less than half of the work.
   CpuKernelCandidates winograd = winograd_candidates(context, p, epilogue);
   return winograd.ok() ? winograd : conv_product_candidates(context, p, epilogue);

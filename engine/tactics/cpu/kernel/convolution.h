@@ -2,18 +2,22 @@
 #pragma once
 
 #include "engine/kernels/cpu/isa/depthwise.h"
+#include "engine/kernels/cpu/isa/pointwise.h"
 #include "engine/kernels/cpu/isa/products/conv_product.h"
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 
 namespace enginery {
 
-// [bias] [+ residual] [clip], the epilogue that their kernels have.
+// [bias] [+ residual] [clip], the epilogue that their kernels have, or [bias] and activations.
 struct ConvolutionEpilogue {
   EpilogueBounds bounds;  // `bias` is the convolution's own where it has one
   int residual = -1;      // problem input of the output's dims, or -1
+  std::vector<PointwiseStep> activations;
 };
+enum class ActivationsAllowed { yes, no };
 // Errors: unsupported (another epilogue, a bias that is no constant).
-Result<ConvolutionEpilogue> read_convolution_epilogue(const Problem& problem);
+Result<ConvolutionEpilogue> read_convolution_epilogue(const Problem& problem,
+                                                      ActivationsAllowed allowed);
 
 // Which layouts a side can have: channels-last, and blocked by the kernels' vectors.
 std::vector<Layout> side_layouts(const CpuKernelContext& context, int64_t channels);
@@ -51,8 +55,8 @@ struct DepthwiseConvolution {
   int bias;  // problem input, or -1
 };
 // Errors: unsupported.
-Result<DepthwiseConvolution> read_depthwise(const CpuKernelContext& context,
-                                            const Problem& problem);
+Result<DepthwiseConvolution> read_depthwise(const CpuKernelContext& context, const Problem& problem,
+                                            ActivationsAllowed allowed);
 // Weights [channels, 1, taps...] as [taps, padded], with zeros behind the channels.
 Tensor pack_taps(const Tensor& weights, int64_t padded);
 

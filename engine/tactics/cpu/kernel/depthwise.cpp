@@ -5,7 +5,8 @@
 
 namespace enginery {
 
-Result<DepthwiseConvolution> read_depthwise(const CpuKernelContext& context, const Problem& p) {
+Result<DepthwiseConvolution> read_depthwise(const CpuKernelContext& context, const Problem& p,
+                                            ActivationsAllowed allowed) {
   CHECK_OK(require_plane(p, "a convolution"));
   const auto& op = std::get<Convolution>(p.op);
   int64_t channels = input_dims(p, 0)[1];
@@ -13,16 +14,15 @@ Result<DepthwiseConvolution> read_depthwise(const CpuKernelContext& context, con
     return no_cpu_kernel("a convolution that is not depthwise");
   if (channels < context.kernels.width)
     return no_cpu_kernel("depthwise convolution of few channels");
-  bool own_bias = p.anchor_inputs > 2 && p.inputs[2].present;
-  auto bounds = read_bounds(p, own_bias ? BiasAllowed::no : BiasAllowed::yes);
-  if (!bounds || !p.inputs[1].constant)
-    return no_cpu_kernel("depthwise convolution with more than bias and clip");
-  DepthwiseConvolution out{{}, own_bias ? 2 : bounds->bias};
-  if (out.bias >= 0 && !p.inputs[static_cast<size_t>(out.bias)].constant)
-    return no_cpu_kernel("depthwise convolution with a run-time bias");
+  TRY(const ConvolutionEpilogue epilogue, read_convolution_epilogue(p, allowed));
+  if (epilogue.residual >= 0 || !p.inputs[1].constant)
+    return no_cpu_kernel("depthwise convolution with a residual or run-time weights");
+  DepthwiseConvolution out{{}, epilogue.bounds.bias};
   set_windows(p, op, plane_of_dims(input_dims(p, 1)), out.arguments);
-  out.arguments.low = bounds->low;
-  out.arguments.high = bounds->high;
+  out.arguments.low = epilogue.bounds.low;
+  out.arguments.high = epilogue.bounds.high;
+  out.arguments.steps = static_cast<int>(epilogue.activations.size());
+  std::ranges::copy(epilogue.activations, out.arguments.step);
   return out;
 }
 
@@ -40,7 +40,7 @@ Tensor pack_taps(const Tensor& weights, int64_t padded) {
 }
 
 CpuKernelCandidates offer_cpu_depthwise(const CpuKernelContext& context, const Problem& p) {
-  TRY(const DepthwiseConvolution convolution, read_depthwise(context, p));
+  TRY(const DepthwiseConvolution convolution, read_depthwise(context, p, ActivationsAllowed::yes));
   Tactic tactic = cpu_kernel_tactic(p, "depthwise");
   tactic.inputs[0].layout = tactic.outputs[0].layout = channels_last_layout();
   tactic.estimated_us = movement_and_arithmetic_us(context, p, 4000);

@@ -31,7 +31,8 @@ int input_of(const DepthwiseBlock::Part& part, int input) {
 Result<Constants> read_product(const DepthwiseBlock::Part& part, BlockWeights& clip,
                                int* residual) {
   if (!is_pixel_product(part.problem)) return no_cpu_kernel("a block with another convolution");
-  TRY(const ConvolutionEpilogue epilogue, read_convolution_epilogue(part.problem));
+  TRY(const ConvolutionEpilogue epilogue,
+      read_convolution_epilogue(part.problem, ActivationsAllowed::no));
   if (epilogue.residual >= 0 && !residual) return no_cpu_kernel("a block with a sum inside");
   if (residual) *residual = input_of(part, epilogue.residual);
   clip.low = epilogue.bounds.low;
@@ -42,7 +43,8 @@ Result<Constants> read_product(const DepthwiseBlock::Part& part, BlockWeights& c
 Result<Plan> read_plan(const CpuKernelContext& context, const Problem& p) {
   TRY(const DepthwiseBlock block, depthwise_block(p));
   const Problem& middle = block.depthwise.problem;
-  TRY(const DepthwiseConvolution depthwise, read_depthwise(context, middle));
+  TRY(const DepthwiseConvolution depthwise,
+      read_depthwise(context, middle, ActivationsAllowed::no));
   const DepthwiseArguments& d = depthwise.arguments;
   if (d.dilation_h != 1 || d.dilation_w != 1 || d.pad_h < 0 || d.pad_w < 0)
     return no_cpu_kernel("a block with dilation or cropping");

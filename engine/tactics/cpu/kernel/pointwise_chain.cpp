@@ -225,6 +225,10 @@ Status add_operators(const Problem& p, PointwiseChain& chain) {
 
 }  // namespace
 
+PointwiseStep activation_step(const Activation& a) {
+  return {function_of(a.kind), -1, a.alpha, a.beta, -1};
+}
+
 Result<PointwiseChain> read_chain(const Problem& p) {
   PointwiseChain chain;
   if (p.outputs[0].type.type != DataType::float32)

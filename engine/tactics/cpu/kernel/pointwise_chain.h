@@ -27,6 +27,9 @@ struct PointwiseChain {
   std::vector<Step> steps;
 };
 
+// An activation of an epilogue.
+PointwiseStep activation_step(const Activation& activation);
+
 // Errors: unsupported (no chain, other types, more steps or operands than the kernel takes).
 Result<PointwiseChain> read_chain(const Problem& problem);
 

@@ -73,7 +73,8 @@ Result<PooledPlan> read_pooled_plan(const CpuKernelContext& context, const Probl
   a = {};
   CHECK_OK(set_convolution(region.conv, a));
   CHECK_OK(set_pooling(p, region.pool, a));
-  TRY(const ConvolutionEpilogue epilogue, read_convolution_epilogue(region.conv));
+  TRY(const ConvolutionEpilogue epilogue,
+      read_convolution_epilogue(region.conv, ActivationsAllowed::no));
   if (epilogue.residual >= 0) return no_cpu_kernel("a sum before a pooling");
   out.bias = epilogue.bounds.bias;
   a.low = epilogue.bounds.low;

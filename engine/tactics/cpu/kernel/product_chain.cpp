@@ -1,5 +1,7 @@
 #include "engine/tactics/cpu/kernel/product_chain.h"
 
+#include "engine/tactics/cpu/kernel/pointwise_chain.h"
+
 namespace enginery {
 
 void ProductChain::append(PointwiseFunction function, const ProductOperand& operand) {
@@ -12,9 +14,7 @@ Status append_epilogue(const Problem& p,
                        ProductChain& chain) {
   for (const EpilogueStep& step : p.epilogue) {
     if (step.kind == EpilogueKind::activation) {
-      // Both enums begin with the one list of activations.
-      chain.steps.push_back({static_cast<PointwiseFunction>(static_cast<int>(step.activation.kind)),
-                             -1, step.activation.alpha, step.activation.beta});
+      chain.steps.push_back(activation_step(step.activation));
       continue;
     }
     const TensorType& type = p.inputs[static_cast<size_t>(step.operand)].type;
