@@ -9,6 +9,9 @@
 namespace enginery {
 namespace {
 
+// Of its weights, which a sample takes in turn: every round of every race has two samples of it.
+constexpr size_t kMaxProbeCopies = 4;
+
 Problem probe_problem() {
   Problem p;
   Convolution conv;
@@ -163,8 +166,9 @@ Result<Candidate> MeasuringContext::probe() {
     const Timing* before = find_timing(known, results[0].tactic);
     if (before && !before->failure.empty()) continue;
     const Status tried = attempt(key, tactic, FailureKind::launch, results[0], [&]() -> Status {
-      TRY(const PreparedCandidate prepared,
+      TRY(PreparedCandidate prepared,
           probe_fixture_->prepare(*find_source(sources_, tactic.source), tactic));
+      prepared.copies.resize(std::min(prepared.copies.size(), kMaxProbeCopies));
       TRY(probe_, probe_fixture_->candidate(prepared));
       return {};
     });

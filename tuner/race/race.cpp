@@ -37,6 +37,7 @@ class Race {
     for (int extra = 0; extra < rules_.max_extra_rounds && launched_us_ < until_us &&
                         !is_over_time() && !precise();
          extra += rules_.second_samples) {
+      drop_beaten();
       CHECK_OK(rounds(rules_.second_samples));
     }
     relate_to_fastest();
@@ -157,14 +158,33 @@ class Race {
   bool precise() const {
     if (running_.empty()) return true;
     const size_t best = fastest();
-    const std::vector<double>& leader = results_[best].samples_us;
-    return std::all_of(running_.begin(), running_.end(), [&](size_t index) {
-      std::vector<double> samples = results_[index].samples_us;
-      for (size_t k = 0; k < samples.size() && index != best; ++k) samples[k] /= leader[k];
-      const TimingStatistics s = summarize(std::move(samples));
-      return (s.high_us - s.low_us) / 2 <= rules_.precise * s.median_us;
+    return std::ranges::all_of(running_, [&](size_t index) {
+      const TimingStatistics s = related_to(best, index);
+      return half_interval(s) <= rules_.precise * s.median_us || (index != best && is_beaten(s));
     });
   }
+
+  // Those that are slower beyond doubt, once that is known well enough to weigh them against what
+  // another layout saves.
+  void drop_beaten() {
+    const size_t best = fastest();
+    std::erase_if(running_, [&](size_t index) {
+      return index != best && is_beaten(related_to(best, index));
+    });
+  }
+  bool is_beaten(const TimingStatistics& ratio) const {
+    return ratio.low_us > 1 + rules_.precise &&
+           half_interval(ratio) <= rules_.precise_beaten * ratio.median_us;
+  }
+
+  // A candidate's samples in terms of the fastest's; its own times of that one.
+  TimingStatistics related_to(size_t best, size_t index) const {
+    std::vector<double> samples = results_[index].samples_us;
+    const std::vector<double>& leader = results_[best].samples_us;
+    for (size_t k = 0; k < samples.size() && index != best; ++k) samples[k] /= leader[k];
+    return summarize(std::move(samples));
+  }
+  static double half_interval(const TimingStatistics& s) { return (s.high_us - s.low_us) / 2; }
 
   // Sample k of every candidate was taken in round k: candidates only ever leave.
   void relate_to_fastest() {

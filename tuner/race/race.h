@@ -49,6 +49,8 @@ struct RaceRules {
   // Where samples scatter, the finalists run on until half the confidence interval of each is below
   // this share of its median ...
   double precise = 0.005;
+  // ... below this one for those whose interval shows that they are slower, which then leave, ...
+  double precise_beaten = 0.02;
   int max_extra_rounds = 80;     // ... or they have run this many rounds more,
   double max_extra_us = 60'000;  // or one launch of each a round has taken this long.
   std::function<bool()> cancelled = [] { return false; };

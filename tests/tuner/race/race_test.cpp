@@ -125,6 +125,28 @@ TEST(Race, RunsOnWhereSamplesScatter) {
   EXPECT_EQ(samples(0.2, patient), 35u + 16u);
 }
 
+// Where samples scatter, whoever is slower beyond doubt leaves to those that are not; the fastest
+// alone may still be uncertain.
+TEST(Race, LetsThoseThatAreBeatenLeaveWhereSamplesScatter) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> factor(0.95, 1.05);
+  Machine m;
+  const auto scattered = [&](double us) {
+    return Candidate{[&random, &factor, us]() -> Result<double> { return us * factor(random); }};
+  };
+  RaceRules rules;
+  rules.precise = 0.001;  // beyond what 80 rounds more can give
+  const auto results =
+      race({scattered(100), scattered(100.2), scattered(108)}, m.candidate(50), rules);
+  ASSERT_TRUE(results);
+  EXPECT_EQ((*results)[0].samples_us.size(), 35u + 80u);
+  EXPECT_EQ((*results)[1].samples_us.size(), 35u + 80u);
+  const TimingStatistics beaten = summarize((*results)[2].samples_us);
+  EXPECT_GE(beaten.samples, 35);
+  EXPECT_LT(beaten.samples, 35 + 80);
+  EXPECT_NEAR(beaten.median_us, 108, 3);
+}
+
 TEST(Race, EndsWhenACandidateLosesTheDevice) {
   Machine m;
   int probes = 0, others = 0, turns = 0;
