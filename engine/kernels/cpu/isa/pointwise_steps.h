@@ -12,7 +12,8 @@ namespace {
 inline float sigmoid_of(float v) {
   return 1.0f / (1.0f + fast_exp(-v));
 }
-// The same of a number that is multiplied by it: not NaN for every NaN, and 0 below -86.6.
+// A sigmoid for v * gate_of(v), which saves it two cases: what it gives for NaN need not be NaN,
+// since v is, and 0 below -86.6 is near enough.
 inline float gate_of(float v) {
   const float e = fast_exp_or_zero(-__builtin_fabsf(v)), upper = 1.0f / (1.0f + e);
   return v < 0 ? e * upper : upper;
