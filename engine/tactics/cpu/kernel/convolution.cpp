@@ -6,7 +6,6 @@
 #include "engine/tactics/cpu/kernel/pointwise_chain.h"
 
 namespace enginery {
-
 namespace {
 
 // Takes the activations off the epilogue's end, unless they are a clip alone.

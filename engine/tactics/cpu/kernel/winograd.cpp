@@ -143,6 +143,8 @@ CpuKernelCandidate winograd_candidate(const CpuKernelContext& context, const Pro
   WinogradArguments a = arguments_of(context, p, tile, from, to);
   a.low = epilogue.bounds.low;
   a.high = epilogue.bounds.high;
+  a.steps = static_cast<int>(epilogue.activations.size());
+  std::ranges::copy(epilogue.activations, a.step);
   Tactic tactic = cpu_kernel_tactic(p, "winograd/tile" + std::to_string(tile));
   tactic.algorithm = Algorithm::winograd;
   set_sides(from, to, epilogue, tactic);
@@ -184,8 +186,6 @@ CpuKernelCandidate winograd_candidate(const CpuKernelContext& context, const Pro
 CpuKernelCandidates winograd_candidates(const CpuKernelContext& context, const Problem& p,
                                         const ConvolutionEpilogue& epilogue) {
   CHECK_OK(require_winograd(context, p));
-  if (!epilogue.activations.empty())
-    return no_cpu_kernel("a 3x3 convolution with more than bias, residual and clip");
   std::vector<CpuKernelCandidate> out;
   for (const int64_t tile : {4, 2}) {
     for (const Layout& from : side_layouts(context, input_dims(p, 0)[1])) {

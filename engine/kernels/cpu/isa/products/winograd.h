@@ -4,7 +4,7 @@
 // nothing.
 #pragma once
 
-#include <cstdint>
+#include "engine/kernels/cpu/isa/pointwise.h"
 
 namespace enginery {
 
@@ -17,7 +17,8 @@ namespace enginery {
 constexpr float kWinogradNear = 0.625f, kWinogradFar = 1.5f;
 
 // 3x3 convolution of stride 1: out[y, x, n] = clip(bias[n] + residual[y, x, n] + sum over (r, s, c)
-// of in[y + r - pad_h, x + s - pad_w, c] * w[r, s, c, n]), taps outside of the image left out.
+// of in[y + r - pad_h, x + s - pad_w, c] * w[r, s, c, n]), then steps; taps outside of the image
+// are left out.
 //
 // Computed as F(tile x tile, 3 x 3): (tile + 2)^2 points, a product of tiles and channels each. The
 // weights come transformed.
@@ -34,6 +35,8 @@ struct WinogradArguments {
   int64_t transformed_floats, product_floats;         // scratch of one thread, in two parts: see
                                                       // winograd_scratch
   float low, high;                                    // bounds of the clip; infinite: none
+  int steps;                                          // what follows, without operands
+  PointwiseStep step[kMaxPointwiseSteps];
 };
 
 namespace {
