@@ -26,13 +26,13 @@ std::string text_of(const Side& s) {
 
 // The kernels have code of their own for four pixels under square windows of 3, 5 and 7, of stride
 // 1 and 2, inside the image and at its edges.
-const Side kSides[] = {{9, 3, 1, 1, 1, 1}, {9, 3, 2, 1, 1, 1},  {10, 3, 2, 1, 0, 0},
-                       {9, 5, 1, 1, 2, 2}, {12, 5, 2, 1, 2, 1}, {9, 1, 1, 1, 0, 0},
-                       {9, 2, 2, 1, 0, 0}, {9, 3, 1, 2, 2, 2},  {11, 3, 3, 3, 1, 4},
-                       {2, 3, 1, 1, 1, 1}, {1, 3, 1, 1, 1, 1},  {3, 7, 1, 1, 3, 3},
-                       {5, 3, 1, 1, 4, 4}, {16, 3, 1, 1, 0, 0}, {7, 4, 1, 1, 1, 2},
-                       {4, 3, 1, 1, 1, 1}, {3, 5, 1, 1, 2, 2},  {5, 5, 1, 1, 2, 2},
-                       {7, 5, 2, 1, 2, 2}, {9, 7, 1, 1, 3, 3},  {13, 7, 2, 1, 3, 3}};
+const Side kSides[] = {
+    {9, 3, 1, 1, 1, 1},  {9, 3, 2, 1, 1, 1},  {10, 3, 2, 1, 0, 0}, {9, 5, 1, 1, 2, 2},
+    {12, 5, 2, 1, 2, 1}, {9, 1, 1, 1, 0, 0},  {9, 2, 2, 1, 0, 0},  {9, 3, 1, 2, 2, 2},
+    {11, 3, 3, 3, 1, 4}, {2, 3, 1, 1, 1, 1},  {1, 3, 1, 1, 1, 1},  {3, 7, 1, 1, 3, 3},
+    {5, 3, 1, 1, 4, 4},  {16, 3, 1, 1, 0, 0}, {7, 4, 1, 1, 1, 2},  {4, 3, 1, 1, 1, 1},
+    {3, 5, 1, 1, 2, 2},  {5, 5, 1, 1, 2, 2},  {7, 5, 2, 1, 2, 2},  {9, 7, 1, 1, 3, 3},
+    {13, 7, 2, 1, 3, 3}, {37, 3, 1, 1, 1, 1}, {41, 3, 2, 1, 1, 1}, {39, 2, 2, 1, 0, 0}};
 
 template <typename Arguments>
 void set_geometry(const Side& y, const Side& x, Arguments& a) {
@@ -139,9 +139,13 @@ int64_t counted(const Side& s, int64_t o, bool padding) {
   return n;
 }
 
+// Channels-last, or plane by plane.
 void expect_pooled(const CpuKernels& kernels, const Side& y, const Side& x, int64_t channels,
-                   const Pooled& kind) {
-  const int64_t images = 2, pixels = y.in * x.in;
+                   const Pooled& kind, bool planes = false) {
+  const int64_t images = 2, pixels = y.in * x.in, out_pixels = y.out() * x.out();
+  const auto place = [&](int64_t n, int64_t pixel, int64_t c, int64_t of) {
+    return planes ? (n * channels + c) * of + pixel : (n * of + pixel) * channels + c;
+  };
   const std::vector<float> in = values(images * pixels * channels);
   std::vector<float> out(static_cast<size_t>(images * y.out() * x.out() * channels), kNan);
   PoolArguments a{};
@@ -156,22 +160,23 @@ void expect_pooled(const CpuKernels& kernels, const Side& y, const Side& x, int6
   a.count_padding = kind.count_padding;
   a.low = -0.5f;
   a.high = 0.5f;
-  kernels.pool(a);
+  planes ? kernels.pool_planes(a) : kernels.pool(a);
   for (int64_t i = 0; i < static_cast<int64_t>(out.size()); ++i) {
     const int64_t c = i % channels, ox = i / channels % x.out(),
-                  oy = i / channels / x.out() % y.out(), n = i / channels / x.out() / y.out();
+                  oy = i / channels / x.out() % y.out(), n = i / channels / out_pixels;
     float sum = 0, largest = -kInfinite;
     for_each_tap(y, x, oy, ox, [&](int64_t pixel, int64_t) {
-      const float v = at(in, (n * pixels + pixel) * channels + c);
+      const float v = at(in, place(n, pixel, c, pixels));
       sum += v;
       largest = std::max(largest, v);
     });
     const int64_t count = counted(y, oy, kind.count_padding) * counted(x, ox, kind.count_padding);
     const float expected =
         kind.average ? sum / static_cast<float>(std::max<int64_t>(count, 1)) : largest;
-    ASSERT_NEAR(at(out, i), std::clamp(expected, -0.5f, 0.5f), 1e-5)
-        << "height " << text_of(y) << ", width " << text_of(x) << ", image " << n << " (" << oy
-        << ", " << ox << ") channel " << c;
+    ASSERT_NEAR(at(out, place(n, oy * x.out() + ox, c, out_pixels)),
+                std::clamp(expected, -0.5f, 0.5f), 1e-5)
+        << (planes ? "planes, " : "") << "height " << text_of(y) << ", width " << text_of(x)
+        << ", image " << n << " (" << oy << ", " << ox << ") channel " << c;
   }
 }
 
@@ -181,6 +186,8 @@ TEST_P(CpuKernelsTest, PoolUnderWindowsOfAnyGeometry) {
     for (const Side& side : kSides) {
       expect_pooled(kernels(), side, plain, kernels().width + 1, kind);
       expect_pooled(kernels(), plain, side, 5 * kernels().width, kind);
+      expect_pooled(kernels(), side, plain, 3, kind, true);
+      expect_pooled(kernels(), plain, side, 3, kind, true);
     }
   }
 }

@@ -8,8 +8,8 @@
 namespace enginery {
 namespace {
 
-template <bool kAverage>
-inline float pooled(float a, float b) {
+template <bool kAverage, typename T>
+inline T pooled(T a, T b) {
   return kAverage ? a + b : larger(a, b);
 }
 template <bool kAverage>
@@ -23,27 +23,31 @@ struct RowPiece {
   int64_t begin, end, origin, width;
 };
 
-// out[i] = what `count` elements from[i * stride + k * apart] give together, three at a time: most
-// windows are that wide.
-template <bool kAverage>
-[[gnu::always_inline]] inline void join_each(const float* __restrict from, int64_t stride,
-                                             int64_t apart, int64_t count, int64_t n,
-                                             float* __restrict out) {
-  int64_t k = 0;
-  if (count >= 3) {
-#pragma omp simd
-    for (int64_t i = 0; i < n; ++i) {
-      const float* f = from + i * stride;
-      out[i] = pooled<kAverage>(pooled<kAverage>(f[0], f[apart]), f[2 * apart]);
-    }
-    k = 3;
-  } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = nothing<kAverage>();
-  }
-  for (; k < count; ++k) {
-#pragma omp simd
-    for (int64_t i = 0; i < n; ++i) out[i] = pooled<kAverage>(out[i], from[i * stride + k * apart]);
-  }
+#if defined(__AVX512F__)
+#define ENGINERY_EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#elif defined(__AVX__)
+#define ENGINERY_EVENS 0, 2, 4, 6, 8, 10, 12, 14
+#else
+#define ENGINERY_EVENS 0, 2, 4, 6
+#endif
+// The elements from[0], from[kStride], ...
+template <int kStride>
+inline Vector load_every(const float* from) {
+  static_assert(kStride == 1 || kStride == 2);
+  if (kStride == 1) return load(from);
+  return __builtin_shufflevector(load(from), load(from + kWidth), ENGINERY_EVENS);
+}
+#undef ENGINERY_EVENS
+
+// What `count` elements from[k * apart] give together, of each of a vector's places. Most windows
+// are three wide.
+template <bool kAverage, int kStride>
+inline Vector join(const float* from, int64_t apart, int64_t count) {
+  const auto element = [&](int64_t k) { return load_every<kStride>(from + k * apart); };
+  Vector out = element(0);
+  if (count == 3) return pooled<kAverage>(pooled<kAverage>(out, element(1)), element(2));
+  for (int64_t k = 1; k < count; ++k) out = pooled<kAverage>(out, element(k));
+  return out;
 }
 
 // Input rows under the window, joined column by column.
@@ -51,42 +55,65 @@ template <bool kAverage>
 void join_rows(const PoolArguments& a, const float* plane, const Span& y, const RowPiece& p,
                float* row) {
   const int64_t first = most(p.origin, 0), last = least(p.origin + p.width, a.in_w);
-  const int64_t before = most(first - p.origin, 0), n = most(last - first, 0);
+  const int64_t before = most(first - p.origin, 0), count = y.end - y.begin;
+  const int64_t n = count > 0 ? most(last - first, 0) : 0;
   for (int64_t i = 0; i < least(before, p.width); ++i) row[i] = nothing<kAverage>();
-  for (int64_t i = before + n; i < p.width; ++i) row[i] = nothing<kAverage>();
   const float* from = plane + (y.origin + y.begin * a.dilation_h) * a.in_w + first;
-  join_each<kAverage>(from, 1, a.dilation_h * a.in_w, y.end - y.begin, n, row + before);
+  const int64_t apart = a.dilation_h * a.in_w;
+  if (n >= kWidth) {  // the last vector overlaps the one before it
+    for (int64_t next = 0; next < n; next += kWidth) {
+      const int64_t i = least(next, n - kWidth);
+      store(row + before + i, join<kAverage, 1>(from + i, apart, count));
+    }
+  } else if (n > 0) {
+    Vector joined = load_lanes(from, n);
+    for (int64_t k = 1; k < count; ++k)
+      joined = pooled<kAverage>(joined, load_lanes(from + k * apart, n));
+    store_lanes(row + before, joined, n);
+  }
+  for (int64_t i = before + n; i < p.width; ++i) row[i] = nothing<kAverage>();
 }
 
-// The usual strides as constants, so that their loops become vector code.
+// Windows of a usual stride. They may look behind the row's end, at what gives no output.
+template <bool kAverage, int kStride>
+void join_windows_by(const PoolArguments& a, int64_t n, const float* row, float* out) {
+  for (int64_t next = 0; next < n; next += kWidth) {
+    const int64_t i = n >= kWidth ? least(next, n - kWidth) : 0;
+    store_lanes(out + i, join<kAverage, kStride>(row + i * kStride, a.dilation_w, a.kernel_w),
+                n - i);
+  }
+}
+
 template <bool kAverage>
 void join_windows(const PoolArguments& a, const RowPiece& p, const float* row, float* out) {
   const int64_t n = p.end - p.begin;
-  if (a.stride_w == 1)
-    join_each<kAverage>(row, 1, a.dilation_w, a.kernel_w, n, out);
-  else if (a.stride_w == 2)
-    join_each<kAverage>(row, 2, a.dilation_w, a.kernel_w, n, out);
-  else
-    join_each<kAverage>(row, a.stride_w, a.dilation_w, a.kernel_w, n, out);
+  if (a.stride_w == 1) return join_windows_by<kAverage, 1>(a, n, row, out);
+  if (a.stride_w == 2) return join_windows_by<kAverage, 2>(a, n, row, out);
+  for (int64_t i = 0; i < n; ++i) {
+    const float* from = row + i * a.stride_w;
+    out[i] = from[0];
+    for (int64_t k = 1; k < a.kernel_w; ++k)
+      out[i] = pooled<kAverage>(out[i], from[k * a.dilation_w]);
+  }
 }
 
 // Makes averages of sums. Away from the sides a window counts all of its columns.
 void divide(const PoolArguments& a, const Span& y, const RowPiece& p, float* out) {
   const auto rows = static_cast<float>(
       counted(y, a.kernel_h, a.dilation_h, a.in_h, a.pad_end_h, a.count_padding));
-  const float factor = 1.0f / (rows * static_cast<float>(a.kernel_w));
-  const int64_t reach = (a.kernel_w - 1) * a.dilation_w;
-  for (int64_t ox = p.begin; ox < p.end; ++ox) {
-    const int64_t origin = ox * a.stride_w - a.pad_w;
-    if (origin >= 0 && origin + reach < a.in_w) {
-      out[ox - p.begin] *= factor;
-      continue;
-    }
+  const float factor = 1.0f / larger(1.0f, rows * static_cast<float>(a.kernel_w));
+  const auto divide_at_side = [&](int64_t ox) {
     const Span x = span_of(ox, a.stride_w, a.pad_w, a.dilation_w, a.kernel_w, a.in_w);
     const int64_t columns =
         counted(x, a.kernel_w, a.dilation_w, a.in_w, a.pad_end_w, a.count_padding);
     out[ox - p.begin] *= 1.0f / larger(1.0f, rows * static_cast<float>(columns));
-  }
+  };
+  const int64_t room = a.in_w + a.pad_w - (a.kernel_w - 1) * a.dilation_w - 1;
+  const int64_t begin = least(p.end, most(p.begin, (a.pad_w + a.stride_w - 1) / a.stride_w));
+  const int64_t end = room < 0 ? begin : least(p.end, most(begin, room / a.stride_w + 1));
+  for (int64_t ox = p.begin; ox < begin; ++ox) divide_at_side(ox);
+  for (int64_t ox = begin; ox < end; ++ox) out[ox - p.begin] *= factor;
+  for (int64_t ox = end; ox < p.end; ++ox) divide_at_side(ox);
 }
 
 template <bool kAverage>
@@ -94,7 +121,7 @@ void pool_row(const PoolArguments& a, const float* plane, int64_t oy, float* out
   const Span y = span_of(oy, a.stride_h, a.pad_h, a.dilation_h, a.kernel_h, a.in_h);
   const int64_t reach = (a.kernel_w - 1) * a.dilation_w + 1;
   const int64_t most_outputs = (kPoolRow - reach) / a.stride_w + 1;
-  float row[kPoolRow];
+  float row[kPoolRow + 2 * kWidth];
   for (int64_t begin = 0; begin < a.out_w; begin += most_outputs) {
     RowPiece p{begin, least(a.out_w, begin + most_outputs), begin * a.stride_w - a.pad_w, 0};
     p.width = (p.end - p.begin - 1) * a.stride_w + reach;

@@ -11,22 +11,6 @@ constexpr int kRows = kWidth == 16 ? 14 : 6;  // 28 of 32 registers, 12 of 16
 constexpr int kPanel = 2 * kWidth;            // columns of a panel of weights
 constexpr int64_t kLine = 16;                 // floats in a cache line
 
-// The first `lanes` of a vector's floats; zeros for the others. All of them from kWidth on.
-inline Vector load_lanes(const float* p, int64_t lanes) {
-  if (lanes >= kWidth) return load(p);
-  float values[kWidth] = {};
-  for (int64_t i = 0; i < lanes; ++i) values[i] = p[i];
-  return load(values);
-}
-
-// The first `lanes` of `v`; none where it is not positive.
-inline void store_lanes(float* p, Vector v, int64_t lanes) {
-  if (lanes >= kWidth) return store(p, v);
-  float values[kWidth];
-  store(values, v);
-  for (int64_t i = 0; i < lanes; ++i) p[i] = values[i];
-}
-
 // What a tile multiplies. The rows of a tile lie a vector of the depth side by side, [chunk][row]
 // [lane]: addresses are constants, and rows whose distance is a power of two do not fight for one
 // cache set.
