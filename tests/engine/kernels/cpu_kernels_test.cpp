@@ -144,6 +144,31 @@ TEST_P(CpuKernelsTest, CopyElementsOfAnySizeWithAnyStrides) {
   }
 }
 
+// Rows under outer loops whose long one is the first, in the middle, the last, or none.
+TEST_P(CpuKernelsTest, CopyRowsUnderLoopsOfAnyLength) {
+  for (const auto& [a, b, c] :
+       {std::tuple{3, 9, 2}, {17, 2, 1}, {2, 3, 12}, {2, 3, 4}, {9, 1, 8}}) {
+    const int64_t n = 5, rows = n + 1;  // of the output, with a gap behind each
+    const std::vector<float> in = values(a * b * c * n);
+    std::vector<float> out(static_cast<size_t>(a * b * c * rows), -1.0f);
+    CopyArguments copy{in.data(), out.data(), 4, 4, {}};
+    copy.loop[0] = {a, n, b * c * rows};  // the input lies as [c][b][a][n]
+    copy.loop[1] = {b, a * n, c * rows};
+    copy.loop[2] = {c, a * b * n, rows};
+    copy.loop[3] = {n, 1, 1};
+    kernels().copy(copy);
+    for (int64_t i = 0; i < a; ++i) {
+      for (int64_t j = 0; j < b; ++j) {
+        for (int64_t k = 0; k < c; ++k) {
+          const int64_t to = ((i * b + j) * c + k) * rows, from = ((k * b + j) * a + i) * n;
+          for (int64_t e = 0; e < n; ++e) ASSERT_EQ(at(out, to + e), at(in, from + e));
+          ASSERT_EQ(at(out, to + n), -1.0f);
+        }
+      }
+    }
+  }
+}
+
 TEST_P(CpuKernelsTest, SoftmaxAnyExtents) {
   for (const int64_t size : {1, 2, 7, 21, 33, 100}) {
     for (const int64_t inner : {1, 3, 20}) {

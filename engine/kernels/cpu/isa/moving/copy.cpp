@@ -63,8 +63,24 @@ void copy_some_rows(T* __restrict to, const T* __restrict from, const CopyLoop& 
     copy_row(to + m * rows.out_stride, from + m * rows.in_stride, n);
 }
 
+// The same with a loop of some length in front of the rows where there is one: outer loops are in
+// no order, and each of their combinations costs as much as some rows.
+CopyArguments with_long_middle(const CopyArguments& a) {
+  constexpr int64_t kLong = 8;
+  const int middle = a.loops - 2;
+  if (middle < 1) return a;
+  int from = middle;
+  while (from > 0 && a.loop[from].extent < kLong) --from;
+  if (a.loop[from].extent <= a.loop[middle].extent) return a;
+  CopyArguments out = a;
+  for (int d = from; d < middle; ++d) out.loop[d] = a.loop[d + 1];
+  out.loop[middle] = a.loop[from];
+  return out;
+}
+
 template <typename T>
-void copy_rows(const CopyArguments& a) {
+void copy_rows(const CopyArguments& arguments) {
+  const CopyArguments a = with_long_middle(arguments);
   auto* in = static_cast<const T*>(a.in);
   auto* out = static_cast<T*>(a.out);
   int last = a.loops - 1;
