@@ -34,10 +34,11 @@ class Race {
     drop(rules_.second_drop);
     CHECK_OK(rounds(rules_.final_samples));
     const double until_us = launched_us_ + rules_.max_extra_us;
-    for (int extra = 0; extra < rules_.max_extra_rounds && launched_us_ < until_us &&
-                        !is_over_time() && !precise();
+    for (int extra = 0;
+         extra < rules_.max_extra_rounds && launched_us_ < until_us && !is_over_time();
          extra += rules_.second_samples) {
       drop_beaten();
+      if (precise()) break;
       CHECK_OK(rounds(rules_.second_samples));
     }
     relate_to_fastest();
@@ -160,13 +161,14 @@ class Race {
     const size_t best = fastest();
     return std::ranges::all_of(running_, [&](size_t index) {
       const TimingStatistics s = related_to(best, index);
-      return half_interval(s) <= rules_.precise * s.median_us || (index != best && is_beaten(s));
+      return half_interval(s) <= rules_.precise * s.median_us;
     });
   }
 
   // Those that are slower beyond doubt, once that is known well enough to weigh them against what
   // another layout saves.
   void drop_beaten() {
+    if (running_.empty()) return;
     const size_t best = fastest();
     std::erase_if(running_, [&](size_t index) {
       return index != best && is_beaten(related_to(best, index));

@@ -70,14 +70,16 @@ inline void row_of_fours(const DepthwiseArguments& a, const Column& c, float* ou
 
 // One output row for one vector of channels.
 inline void row_of(const DepthwiseArguments& a, const Column& c, float* out) {
-  const bool plain = a.kernel_h == a.kernel_w && a.stride_w <= 2 && a.dilation_h == 1 &&
-                     a.dilation_w == 1 && a.out_w >= 4;
-  const int64_t kind = plain ? a.kernel_w * 2 + a.stride_w : 0;
-  if (kind == 3 * 2 + 1) return row_of_fours<3, 1>(a, c, out);
-  if (kind == 3 * 2 + 2) return row_of_fours<3, 2>(a, c, out);
-  if (kind == 5 * 2 + 1) return row_of_fours<5, 1>(a, c, out);
-  if (kind == 5 * 2 + 2) return row_of_fours<5, 2>(a, c, out);
-  if (kind == 7 * 2 + 1) return row_of_fours<7, 1>(a, c, out);
+  const bool plain =
+      a.kernel_h == a.kernel_w && a.dilation_h == 1 && a.dilation_w == 1 && a.out_w >= 4;
+  const auto is = [&](int64_t kernel, int64_t stride) {
+    return plain && a.kernel_w == kernel && a.stride_w == stride;
+  };
+  if (is(3, 1)) return row_of_fours<3, 1>(a, c, out);
+  if (is(3, 2)) return row_of_fours<3, 2>(a, c, out);
+  if (is(5, 1)) return row_of_fours<5, 1>(a, c, out);
+  if (is(5, 2)) return row_of_fours<5, 2>(a, c, out);
+  if (is(7, 1)) return row_of_fours<7, 1>(a, c, out);
   for (int64_t ox = 0; ox < a.out_w; ++ox)
     store(out + ox * a.channels, clip(pixel_any(a, c, ox), a.low, a.high));
 }

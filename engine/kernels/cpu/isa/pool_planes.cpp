@@ -74,7 +74,7 @@ void join_rows(const PoolArguments& a, const float* plane, const Span& y, const 
   for (int64_t i = before + n; i < p.width; ++i) row[i] = nothing<kAverage>();
 }
 
-// Windows of a usual stride. They may look behind the row's end, at what gives no output.
+// Windows of a usual stride. They may read beyond the row's width; nothing of that is kept.
 template <bool kAverage, int kStride>
 void join_windows_by(const PoolArguments& a, int64_t n, const float* row, float* out) {
   for (int64_t next = 0; next < n; next += kWidth) {

@@ -33,6 +33,7 @@ inline void store(float* p, Vector v) {
 inline Vector broadcast(float x) {
   return x - Vector{};
 }
+
 // The first `lanes` of a vector's floats; zeros for the others. All of them from kWidth on.
 inline Vector load_lanes(const float* p, int64_t lanes) {
   if (lanes >= kWidth) return load(p);
@@ -48,6 +49,7 @@ inline void store_lanes(float* p, Vector v, int64_t lanes) {
   store(values, v);
   for (int64_t i = 0; i < lanes; ++i) p[i] = values[i];
 }
+
 // The larger, or the one that is NaN. The type decides: a float or a Vector.
 inline float larger(float a, float b) {
   return a > b || a != a ? a : b;

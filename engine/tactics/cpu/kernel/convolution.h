@@ -14,7 +14,7 @@ struct ConvolutionEpilogue {
   int residual = -1;      // problem input of the output's dims, or -1
   std::vector<PointwiseStep> activations;
 };
-enum class ActivationsAllowed { yes, no };
+enum class ActivationsAllowed { yes, no };  // others than a clip
 // Errors: unsupported (another epilogue, a bias that is no constant).
 Result<ConvolutionEpilogue> read_convolution_epilogue(const Problem& problem,
                                                       ActivationsAllowed allowed);

@@ -63,8 +63,8 @@ void copy_some_rows(T* __restrict to, const T* __restrict from, const CopyLoop& 
     copy_row(to + m * rows.out_stride, from + m * rows.in_stride, n);
 }
 
-// The same with a loop of some length in front of the rows where there is one: outer loops are in
-// no order, and each of their combinations costs as much as some rows.
+// The same with a long loop, where there is one, next to the innermost: the order of the others is
+// free, and finding the place of each of their combinations takes as long as copying some rows.
 CopyArguments with_long_middle(const CopyArguments& a) {
   constexpr int64_t kLong = 8;
   const int middle = a.loops - 2;

@@ -251,23 +251,24 @@ class Winograd {
       if (at.y + i >= a.out_h) return;
       Vector out[kTile];
       Transform<kTile>::backward(columns[i], out);
-      if (a.steps > 0) run_steps(bias, out);
-      const Vector added = a.steps > 0 ? Vector{} : bias;
+#pragma GCC unroll 4
+      for (int j = 0; j < kTile; ++j) out[j] += bias;
+      if (a.steps > 0) run_steps(out);
 #pragma GCC unroll 4
       for (int j = 0; j < kTile; ++j) {
         if (at.x + j >= a.out_w) break;
         const int64_t place = offset + i * a.out_row + j * a.out_pixel;
-        Vector value = out[j] + added;
+        Vector value = out[j];
         if (a.residual) value += load_lanes(a.residual + place, lanes);
         store_lanes(a.out + place, clip(value, a.low, a.high), lanes);
       }
     }
   }
 
-  // Of sums without a residual and a clip.
-  void run_steps(Vector bias, Vector (&row)[kTile]) const {
+  // Where there are steps, there is neither a residual nor a clip.
+  void run_steps(Vector (&row)[kTile]) const {
     float values[kTile * kWidth];
-    for (int j = 0; j < kTile; ++j) store(values + j * kWidth, row[j] + bias);
+    for (int j = 0; j < kTile; ++j) store(values + j * kWidth, row[j]);
     for (int s = 0; s < a.steps; ++s) apply(a.step[s], values, values, kTile * kWidth);
     for (int j = 0; j < kTile; ++j) row[j] = load(values + j * kWidth);
   }
